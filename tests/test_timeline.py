@@ -816,3 +816,22 @@ def test_what_a_move_of_git_failed_with_is_told() -> None:
 def test_what_stands_behind_a_move_of_git_is_told() -> None:
     looked = bash("git fetch origin && tools/compare mirrors/lock-fix", "mirrors/lock-fix lacks part_3.bin")
     assert "lacks part_3.bin" in told_of([ASKED, *looked, *EDIT], 1_500)
+
+
+# -- calls over and over ----------------------------------------------------------------------------------------------
+
+
+def test_a_call_that_was_made_over_and_over_is_told_once_with_how_often() -> None:
+    asked_for = [m for n in range(9) for m in (*runs("open_folder", {"row": 7}, "Opened row 7"), *runs("look", {}, f"state {n} of the folder"))]  # fmt: skip
+    told = told_of([ASKED, *runs("open_folder", {"row": 6}, "Opened row 6"), *asked_for, *EDIT], 1_500)
+    assert "open_folder row=7 → Opened row 7 (9 times)" in told
+    assert told.count("Opened row 7") == 1
+    assert "Opened row 6 (" not in told
+
+
+def test_a_call_that_was_made_again_in_another_turn_or_ended_otherwise_is_no_loop() -> None:
+    tried = bash("make export", "ERROR mirror_7 is locked", error=True)
+    again = [user(f"Please try it once more on host {host}, it should be free.") for host in ("a", "b", "c")]
+    turns = [m for each in again for m in (each, *tried, *EDIT, says("mirror_7 is locked still, so it waits."))]
+    ended = [m for n in range(4) for m in runs("open_folder", {"row": 7}, f"Opened row 7 after {n} s")]
+    assert "times)" not in told_of([ASKED, *turns, *ended, *EDIT], 2_500)

@@ -19,6 +19,7 @@ from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import files
+from foldline._page.loops import counted
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
@@ -96,10 +97,10 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 
 def _for_reading(facts: Facts) -> Facts:
-    """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, and
-    with long commands cut."""
-    told = (_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
-    return replace(facts, pieces=tuple(readable(told)))
+    """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, with
+    long commands cut and each call that was made over and over once."""
+    told = tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
+    return replace(facts, pieces=tuple(readable(counted(replace(facts, pieces=told)))))
 
 
 def _in_short(piece: Piece) -> Piece:
