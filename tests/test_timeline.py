@@ -835,3 +835,40 @@ def test_a_call_that_was_made_again_in_another_turn_or_ended_otherwise_is_no_loo
     turns = [m for each in again for m in (each, *tried, *EDIT, says("mirror_7 is locked still, so it waits."))]
     ended = [m for n in range(4) for m in runs("open_folder", {"row": 7}, f"Opened row 7 after {n} s")]
     assert "times)" not in told_of([ASKED, *turns, *ended, *EDIT], 2_500)
+
+
+# -- files that are only tries ----------------------------------------------------------------------------------------
+
+
+def test_names_in_written_files_are_told_once() -> None:
+    def tries(path: str, name: str = "copy_of") -> list[Message]:
+        return runs("write", {"path": path, "content": f"class Mirror:\n    pass\n\ndef {name}(mirror):\n    pass\n"})
+
+    failed = bash("python try_1.py", "ERROR mirror_7 is locked", error=True)
+    apart = told_of([ASKED, *tries("try_1.py"), *failed, *tries("try_2.py"), *bash("python try_2.py", "ok")], 1_500)
+    assert "try_1.py" in apart
+    assert apart.count("copy_of") == 1
+    told = told_of([ASKED, *tries("locks.py", "lock_of"), *failed, *tries("locks.py"), *tries("times.py", "time_of")], 1_500)  # fmt: skip
+    assert "locks.py (Mirror, copy_of)" in told
+    assert "time_of" in told
+    assert "lock_of" not in told
+
+
+def test_of_many_files_made_in_one_folder_some_are_listed_and_those_elsewhere_are() -> None:
+    tries = [m for n in range(22) for m in runs("write", {"path": f"probe_{n}.py", "content": f"print({n})"})]
+    made = runs("write", {"path": "src/mirrors.py", "content": "def copy_of(mirror): ..."})
+    told = extract(Brief(8_000), [ASKED, *made, *tries, *EDIT]).text.partition("## Files\n")[2]
+    assert told.count("probe_") == 8
+    assert "… and 14 more" in told
+    assert "src/mirrors.py" in told
+    whole = extract(Brief(8_000, fills="outputs"), [ASKED, *made, *tries, *EDIT]).text.partition("## Files\n")[2]
+    assert whole.count("probe_") == 22
+
+
+def test_a_file_that_is_named_by_its_folder_stands_with_it() -> None:
+    at = "/srv/exporter/src/mirrors/fields"
+    changed = [m for name in ("__init__.py", "times.py", "names.py") for m in runs("edit", {"path": f"{at}/{name}", "oldText": "a", "newText": "b"})]  # fmt: skip
+    text = extract(Brief(2_000), [ASKED, *changed]).text
+    assert "- in /srv/exporter/src/mirrors/\n" in text
+    assert "fields/{__init__.py, times.py, names.py}" in text
+    assert "edit fields/__init__.py" in text

@@ -18,7 +18,7 @@ from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
-from foldline._page.files import files
+from foldline._page.files import OF_FOLDER, files, named_once
 from foldline._page.loops import counted
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
@@ -98,9 +98,9 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, with
-    long commands cut and each call that was made over and over once."""
-    told = tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
-    return replace(facts, pieces=tuple(readable(counted(replace(facts, pieces=told)))))
+    long commands cut, and with calls and names that come over and over told once."""
+    told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
+    return replace(facts, pieces=tuple(readable(counted(replace(facts, pieces=tuple(told))))))
 
 
 def _in_short(piece: Piece) -> Piece:
@@ -144,7 +144,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
     if (stands := page.parts.get("State")) and facts.goes_on and budget >= SMALL:
         page.add("State", [LATER, *stands])
-    page.add("Files", _files(facts, int(budget * FILES) if brief.fills else min(int(budget * FILES), LISTED_FILES)))
+    page.add("Files", _files(facts, int(budget * FILES)) if brief.fills else _few_files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
@@ -186,6 +186,10 @@ def _in_task(piece: Piece, now: str) -> bool:
 
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
+
+
+def _few_files(facts: Facts, room: int) -> list[str]:
+    return [f"- {safe(text)}" for text in files(facts, min(room, LISTED_FILES), made=OF_FOLDER)]
 
 
 def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts: Facts) -> list[str]:
