@@ -766,6 +766,14 @@ def test_what_was_made_is_named_by_its_address_and_not_by_numbers_of_programs() 
     assert "7f0c1d52" not in told
 
 
+def test_what_a_call_says_itself_is_not_told_again_of_what_it_brought() -> None:
+    made = {"key": "EXP-42", "title": "Exports stop at noon too", "state": "Open", "owner": "the export desk"}
+    told = told_of([ASKED, *runs("create_ticket", {"title": made["title"]}, json.dumps(made)), *EDIT], 2_000)
+    assert told.count("Exports stop at noon too") == 1
+    assert "EXP-42" in told
+    assert "owner: the export desk" in told
+
+
 def test_of_a_listing_of_all_that_a_machine_sees_a_few_texts_are_told_each_in_one_piece() -> None:
     seen = [{"index": n, "kind": "anchor", "label": ""} for n in range(40)]
     seen += [

@@ -21,6 +21,9 @@ LISTING, LISTED = 20, 5
 LONG_ADDRESS = 60
 """Characters that are told of an address amid words."""
 
+SAID = 12
+"""Characters of a value from which a call that has it as well says the same."""
+
 _FIELD = re.compile(r"(?:^|, )(?=[\w$@.-]{1,60}: )")
 _OPAQUE = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)(?:[0-9a-f]{12,})"
@@ -50,17 +53,17 @@ _WORDS = re.compile(r"[^\W\d_]{2,}[,.]? +\S*[^\W\d_]{2,}|[\u3040-\u9fff\uac00-\u
 def readable(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces, of each record those objects and fields of it that say something to a reader, each object in one piece where it
     is short."""
-    asked = ""
+    call = ""
     for (by, kind, *_), some in groupby(pieces, key=lambda piece: (piece.by, piece.kind, piece.at, piece.part)):
         group = [*some]
         if by == "tool" and kind in BROUGHT and any(piece.begins for piece in group):
-            yield from _record(group, asked)
+            yield from _record(group, call)
         else:
-            asked = group[0].text if group[0].text.startswith("`") else ""
+            call = group[0].text
             yield from map(_made, group) if kind == "change" else group
 
 
-def _record(lines: Sequence[Piece], asked: str) -> Iterator[Piece]:
+def _record(lines: Sequence[Piece], call: str) -> Iterator[Piece]:
     """A record, of a long listing in it the first objects that have words; what has nothing but a name stands with the object
     before it."""
     objects: list[list[Piece]] = []
@@ -73,7 +76,7 @@ def _record(lines: Sequence[Piece], asked: str) -> Iterator[Piece]:
     kept: list[tuple[list[Piece], list[str]]] = []
     for each in objects:
         name = each[0].under
-        fields = [] if _WHO.fullmatch(name) or _PAGING.fullmatch(name) else _telling([*_fields_of(each)], asked)
+        fields = [] if _WHO.fullmatch(name) or _PAGING.fullmatch(name) else _telling([*_fields_of(each)], call)
         if listed[name] >= LISTING and (told[name] >= LISTED or not any(map(_WORDS.search, fields))):
             continue
         told[name] += 1
@@ -97,8 +100,10 @@ def _split(text: str) -> list[str]:
     return [*filter(None, _FIELD.split(text))]
 
 
-def _telling(fields: Sequence[str], asked: str = "") -> list[str]:
-    """Those of the fields of one object that say something to a reader, or that a command `asked` for by their keys."""
+def _telling(fields: Sequence[str], call: str = "") -> list[str]:
+    """Those of the fields of one object that say something to a reader, or that a command asked for by their keys; what the `call`
+    says itself is left out."""
+    asked = call if call.startswith("`") else ""
     parted = [field.partition(": ") for field in fields]
     tracked = any(_CHANGED.fullmatch(key) and _TIME.fullmatch(value) for key, _, value in parted)
     kept = (
@@ -110,7 +115,7 @@ def _telling(fields: Sequence[str], asked: str = "") -> list[str]:
         key, mark, value = field.partition(": ")
         if not mark or key in asked:
             return bool(mark) or not _OPAQUE.fullmatch(field)
-        if _OPAQUE.fullmatch(value) or _PAGING.fullmatch(key):
+        if _OPAQUE.fullmatch(value) or _PAGING.fullmatch(key) or (len(value) >= SAID and value in call):
             return False
         if _TIME.fullmatch(value):
             return not kept.fullmatch(key)
