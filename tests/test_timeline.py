@@ -766,6 +766,18 @@ def test_what_was_made_is_named_by_its_address_and_not_by_numbers_of_programs() 
     assert "7f0c1d52" not in told
 
 
+def test_a_long_listing_of_figures_keeps_those_that_were_spoken_of() -> None:
+    crossings = [{"crossing": f"HS{2200 + n}", "harbour": "TRN", "fare": 40 + n, "free": n % 2 == 0} for n in range(26)]
+    words = says("HS2221 fits best, so I take HS2221 for the party.")
+    told = told_of([ASKED, *runs("list_crossings", {"day": "Monday"}, json.dumps(crossings)), words, *EDIT], 2_000)
+    assert "crossing: HS2221, harbour: TRN, fare: 61, free: false" in told
+
+
+def test_an_address_under_any_key_is_told_where_it_is_the_only_one() -> None:
+    made = json.dumps({"key": "EXP-42", "printout": "https://tickets.example.com/exports/EXP-42.pdf"})
+    assert "EXP-42.pdf" in told_of([ASKED, *runs("get_ticket", {"of": "m7"}, made), *EDIT], 2_000)
+
+
 def test_what_a_call_says_itself_is_not_told_again_of_what_it_brought() -> None:
     made = {"key": "EXP-42", "title": "Exports stop at noon too", "state": "Open", "owner": "the export desk"}
     told = told_of([ASKED, *runs("create_ticket", {"title": made["title"]}, json.dumps(made)), *EDIT], 2_000)

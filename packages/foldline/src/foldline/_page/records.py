@@ -53,40 +53,53 @@ _WORDS = re.compile(r"[^\W\d_]{2,}[,.]? +\S*[^\W\d_]{2,}|[\u3040-\u9fff\uac00-\u
 def readable(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces, of each record those objects and fields of it that say something to a reader, each object in one piece where it
     is short."""
-    call = ""
-    for (by, kind, *_), some in groupby(pieces, key=lambda piece: (piece.by, piece.kind, piece.at, piece.part)):
+    head = Piece("")
+    for (by, kind, *call), some in groupby(pieces, key=lambda piece: (piece.by, piece.kind, piece.at, piece.part)):
         group = [*some]
         if by == "tool" and kind in BROUGHT and any(piece.begins for piece in group):
-            yield from _record(group, call)
+            yield from _record(group, head.text if [head.at, head.part] == call else "")
         else:
-            call = group[0].text
+            head = group[0]
             yield from map(_made, group) if kind == "change" else group
 
 
 def _record(lines: Sequence[Piece], call: str) -> Iterator[Piece]:
-    """A record, of a long listing in it the first objects that have words; what has nothing but a name stands with the object
-    before it."""
+    """A record; what has nothing but a name in it stands with the object before it."""
+    kept: list[tuple[Piece, list[str]]] = []
+    for first, fields in _few(_objects(lines, call)):
+        if kept and first.under and len(fields) == 1 and _NAME.match(fields[0]):
+            kept[-1][1].append(_NAME.sub(f"{first.under}: ", fields[0]))
+        else:
+            kept.append((first, fields))
+    for first, fields in kept:
+        yield from (replace(first, text=text) for text in _joined(first.under, fields))
+
+
+def _objects(lines: Sequence[Piece], call: str) -> Iterator[tuple[Piece, list[str]]]:
+    """The objects of a record, each by its first line and the fields of it that are told."""
     objects: list[list[Piece]] = []
     for line in lines:
         if line.begins or not objects:
             objects.append([])
         objects[-1].append(line)
-    listed = Counter(each[0].under for each in objects)
-    told: Counter[str] = Counter()
-    kept: list[tuple[list[Piece], list[str]]] = []
     for each in objects:
         name = each[0].under
         fields = [] if _WHO.fullmatch(name) or _PAGING.fullmatch(name) else _telling([*_fields_of(each)], call)
-        if listed[name] >= LISTING and (told[name] >= LISTED or not any(map(_WORDS.search, fields))):
-            continue
-        told[name] += 1
-        if kept and name and len(fields) == 1 and _NAME.match(fields[0]):
-            kept[-1][1].append(_NAME.sub(f"{name}: ", fields[0]))
-        else:
-            kept.append((each, fields))
-    for each, fields in kept:
-        for text in _joined(each[0].under, fields):
-            yield replace(each[0], text=text, used=sum(line.used for line in each))
+        yield replace(each[0], used=sum(line.used for line in each)), fields
+
+
+def _few(objects: Iterable[tuple[Piece, list[str]]]) -> Iterator[tuple[Piece, list[str]]]:
+    """The objects, of a long listing the first ones with words and those that somebody wrote of."""
+    every = [*objects]
+    listed = Counter(first.under for first, _ in every)
+    worded = [any(map(_WORDS.search, fields)) for _, fields in every]
+    with_words = Counter(first.under for (first, _), has in zip(every, worded) if has)
+    told: Counter[str] = Counter()
+    for (first, fields), has in zip(every, worded):
+        name = first.under
+        if listed[name] < LISTING or with_words[name] < LISTED or first.used or (has and told[name] < LISTED):
+            told[name] += has
+            yield first, fields
 
 
 def _fields_of(lines: Iterable[Piece]) -> Iterator[str]:
@@ -106,10 +119,10 @@ def _telling(fields: Sequence[str], call: str = "") -> list[str]:
     asked = call if call.startswith("`") else ""
     parted = [field.partition(": ") for field in fields]
     tracked = any(_CHANGED.fullmatch(key) and _TIME.fullmatch(value) for key, _, value in parted)
-    kept = (
-        _KEPT if tracked else _CHANGED
-    )  # when a thing was ordered says something, when a kept record was made does not
-    own = next((field for field in reversed(fields) if _OWN.fullmatch(field.partition(": ")[0])), "")
+    # when a thing was ordered says something, when a record was made that is changed now and then does not
+    kept = _KEPT if tracked else _CHANGED
+    named = [f"{key}: {value}" for key, _, value in reversed(parted) if _OWN.fullmatch(key)]
+    own = next(iter(named or [f"{key}: {value}" for key, _, value in parted if ADDRESS.fullmatch(value)]), "")
 
     def tells(field: str) -> bool:
         key, mark, value = field.partition(": ")
