@@ -892,3 +892,12 @@ def test_a_file_that_is_named_by_its_folder_stands_with_it() -> None:
     assert "- in /srv/exporter/src/mirrors/\n" in text
     assert "fields/{__init__.py, times.py, names.py}" in text
     assert "edit fields/__init__.py" in text
+
+
+def test_a_line_of_an_output_that_only_moves_the_cursor_is_none_to_tell() -> None:
+    copied = "\n".join(f"mirror_{n} is copied whole, with its lock" for n in range(20))
+    answer = json.dumps({"chunk_id": "a1", "output": f"\x1b[K\n{copied}"}, separators=(",", ":"))
+    drawn = runs("exec", "const r = await tools.write_stdin({session_id: 7}); text(r)", answer)
+    first = extract(Brief(1_500), [ASKED, *drawn, *EDIT])
+    folded = Message("user", (Summary(first.text, first.facts),))
+    assert "src/export.py" in extract(Brief(1_500), [folded, LATER, *EDIT]).text

@@ -112,7 +112,7 @@ class Work:
             return
         result = ToolResult("", (Text(text),))
         end = outcome(edges(result), called.action.command)
-        self._settle(EndedCall(called, end, unframed(edges(result, self._edge))))
+        self._settle(EndedCall(called, end, clean(unframed(edges(result, self._edge)))))
 
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""
@@ -140,7 +140,7 @@ class Work:
             return
         error = result.error or (False if self._marks else None)
         end = Outcome() if runs else _end(called, result, text, error)
-        self._settle(EndedCall(called, end, unframed(text), runs))
+        self._settle(EndedCall(called, end, clean(unframed(text)), runs))
 
     def carried_out(self, text: str, at: int, part: int) -> None:
         """Books what a client says it did itself of the agent's reply."""
@@ -260,7 +260,7 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
 def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
     """How a call ended as its frame has it, and the lines that say so from within the frame."""
     answer = _without_reminders(clean(edges(result)))
-    end, said = outcome(answer, command, error=error), unframed(answer)
+    end, said = outcome(answer, command, error=error), clean(unframed(answer))
     if said == answer or not (end.failed or end.note):
         return end
     inside = outcome(said, command, error=end.failed or error)

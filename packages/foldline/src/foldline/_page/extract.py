@@ -105,7 +105,7 @@ def _for_reading(facts: Facts) -> Facts:
 
 def _in_short(piece: Piece) -> Piece:
     call, arrow, told = piece.text.partition("` → ")
-    if piece.by != "tool" or piece.text[0] != "`" or len(call) <= COMMAND_LINE:
+    if piece.by != "tool" or not piece.text.startswith("`") or len(call) <= COMMAND_LINE:
         return piece
     return replace(piece, text=f"{cut(call.removesuffix('`'), COMMAND_LINE)}{arrow or '`'}{told}")
 

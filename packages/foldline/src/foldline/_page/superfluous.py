@@ -217,7 +217,9 @@ def _run_again(facts: Facts) -> set[int]:
 
 def _moved(facts: Facts) -> set[int]:
     """The places of what git answered to commands that only move work about: where that stands now, the state says."""
-    moving = {(p.at, p.part) for p in facts.pieces if p.kind == "call" and p.text[0] == "`" and _moves(_command(p))}
+    moving = {
+        (p.at, p.part) for p in facts.pieces if p.kind == "call" and p.text.startswith("`") and _moves(_command(p))
+    }
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in moving}
 
 
