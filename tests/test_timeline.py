@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -847,3 +848,206 @@ def test_where_a_line_goes_on_behind_a_gap_that_is_marked() -> None:
     assert "Part 8 of mirror_0 was slow for the people at it. … What is left is the lock of mirror_0" in text.replace(
         "\n", " "
     )
+
+
+# -- records --------------------------------------------------------------------------------------------------------
+
+TICKET = {
+    "id": "7f0c1d52-93ab-4e0f-8b1c-2d5e6f708192",
+    "key": "EXP-41",
+    "title": "Exports stop at midnight",
+    "details": "The nightly export of mirror_7 stops once the date changes, and nobody is told of it until the morning.",
+    "url": "https://tickets.example.com/exports/EXP-41",
+    "createdAt": "2026-03-02T09:44:20.485Z",
+    "updatedAt": "2026-03-02T09:48:06.977Z",
+    "startsAt": "2026-03-09T08:00:00Z",
+    "status": "Started",
+    "createdBy": "Ada Kern",
+    "createdById": "0b8e7f3a-1d2c-4b5a-9687-7968a5b4c3d2",
+    "folderId": "5a4b3c2d-1e0f-4a5b-8c7d-9e8f7a6b5c4d",
+    "updatedBy": {"id": "0b8e7f3a-1d2c-4b5a-9687-7968a5b4c3d2", "name": "Ada Kern"},
+    "folder": {"id": "5a4b3c2d-1e0f-4a5b-8c7d-9e8f7a6b5c4d", "name": "Mirrors"},
+    "pageInfo": {"hasNextPage": False, "endCursor": "c41"},
+}
+
+
+def test_of_a_record_is_told_what_it_says_to_a_reader_and_not_who_keeps_it_where() -> None:
+    told = told_of([ASKED, *runs("get_ticket", {"key": "EXP-41"}, json.dumps(TICKET)), *EDIT], 2_000)
+    for said in ("key: EXP-41", "Exports stop at midnight", "stops once the date changes", "status: Started"):
+        assert said in told
+    for said in ("https://tickets.example.com/exports/EXP-41", "2026-03-09T08:00:00Z", "folder: Mirrors"):
+        assert said in told
+    for kept in ("7f0c1d52", "5a4b3c2d", "0b8e7f3a", "Ada Kern", "createdAt", "updatedAt", "hasNextPage", "c41"):
+        assert kept not in told
+
+
+def test_a_page_that_fills_its_budget_has_the_whole_record() -> None:
+    looked = [ASKED, *runs("get_ticket", {"key": "EXP-41"}, json.dumps(TICKET)), *EDIT]
+    told = extract(Brief(2_000, fills="outputs"), looked).text
+    for kept in ("7f0c1d52", "5a4b3c2d", "Ada Kern", "2026-03-02T09:44:20.485Z"):
+        assert kept in told
+
+
+def test_a_long_text_in_a_record_is_cut_between_words_and_says_so() -> None:
+    words = " ".join(f"mirror{n:03}" for n in range(90))
+    told = told_of([ASKED, *runs("get_note", {"of": "m7"}, json.dumps({"note": words})), *EDIT], 2_000)
+    line = next(each for each in told.splitlines() if "mirror000" in each)
+    assert re.search(r"mirror\d{3}…$", line)
+
+
+def test_when_something_was_ordered_stands_where_the_record_is_no_kept_one() -> None:
+    order = {"order": "W4082615", "created_at": "2026-03-01T10:15:00", "state": "delivered", "available": False}
+    order |= {"items": [{"name": "kettle", "item": "6777246137", "price": 46.85}, {"name": "toaster", "price": 12.5}]}
+    told = told_of([ASKED, *runs("get_order", {"order": "W4082615"}, json.dumps(order)), *EDIT], 2_000)
+    for said in ("2026-03-01T10:15:00", "delivered", "available: false", "6777246137", "46.85", "toaster"):
+        assert said in told
+
+
+def test_what_a_command_asked_for_by_name_is_told_though_it_is_a_hash() -> None:
+    record = json.dumps({"state": "OPEN", "tip": "5d3185a1d6b512ffee00"})
+    asked = bash("forge request view 31 --fields state,tip", record)
+    assert "5d3185a1d6b512ffee00" in told_of([ASKED, *asked, *EDIT], 2_000)
+
+
+def test_what_was_made_is_named_by_its_address_and_not_by_numbers_of_programs() -> None:
+    made = {"id": "7f0c1d52-93ab-4e0f-8b1c-2d5e6f708192", "url": "https://tickets.example.com/notes/midnight"}
+    told = told_of([ASKED, *runs("create_note", {"title": "Midnight"}, json.dumps(made)), *EDIT], 2_000)
+    assert "→ url: https://tickets.example.com/notes/midnight" in told
+    assert "7f0c1d52" not in told
+
+
+def test_a_long_listing_of_figures_keeps_those_that_were_spoken_of() -> None:
+    crossings = [{"crossing": f"HS{2200 + n}", "harbour": "TRN", "fare": 40 + n, "free": n % 2 == 0} for n in range(26)]
+    words = says("HS2221 fits best, so I take HS2221 for the party.")
+    told = told_of([ASKED, *runs("list_crossings", {"day": "Monday"}, json.dumps(crossings)), words, *EDIT], 2_000)
+    assert "crossing: HS2221, harbour: TRN, fare: 61, free: false" in told
+
+
+def test_an_address_under_any_key_is_told_where_it_is_the_only_one() -> None:
+    made = json.dumps({"key": "EXP-42", "printout": "https://tickets.example.com/exports/EXP-42.pdf"})
+    assert "EXP-42.pdf" in told_of([ASKED, *runs("get_ticket", {"of": "m7"}, made), *EDIT], 2_000)
+
+
+def test_what_a_call_says_itself_is_not_told_again_of_what_it_brought() -> None:
+    made = {"key": "EXP-42", "title": "Exports stop at noon too", "state": "Open", "owner": "the export desk"}
+    told = told_of([ASKED, *runs("create_ticket", {"title": made["title"]}, json.dumps(made)), *EDIT], 2_000)
+    assert told.count("Exports stop at noon too") == 1
+    assert "EXP-42" in told
+    assert "owner: the export desk" in told
+
+
+def test_of_a_listing_of_all_that_a_machine_sees_a_few_texts_are_told_each_in_one_piece() -> None:
+    seen = [{"index": n, "kind": "anchor", "label": ""} for n in range(40)]
+    seen += [
+        {"index": n, "kind": "anchor", "label": f"Open the folder of mirror {n}", "target": f"/folders/{n}?view=list"}
+        for n in range(40, 52)
+    ]
+    screen = json.dumps({"place": "https://files.example.com/all", "heading": "All files", "elements": seen})
+    told = told_of([ASKED, *runs("look_at_screen", {}, screen)], 3_000)
+    assert "heading: All files" in told
+    assert 1 <= told.count("Open the folder of mirror") <= 5
+    assert told.count("anchor") == told.count("Open the folder of mirror") == told.count("?view=list")
+
+
+# -- commands before what they brought --------------------------------------------------------------------------------
+
+
+def test_a_command_is_told_whole_before_what_it_brought() -> None:
+    command = "python tools/compare_mirrors.py --left mirror_7 --right mirror_8 --ignore-times --only exports/nightly"
+    told = told_of([ASKED, *bash(command, "mirror_7 lacks exports/nightly/part_3.bin"), *EDIT], 1_500)
+    assert f"- `{command}`; mirror_7 lacks exports/nightly/part_3.bin" in told
+
+
+def test_a_command_that_is_cut_before_what_it_brought_still_ends_with_its_sign() -> None:
+    command = "python tools/compare_mirrors.py " + " ".join(f"--only exports/part_{n}" for n in range(12))
+    told = told_of([ASKED, *bash(command, "mirror_7 lacks exports/nightly/part_3.bin"), *EDIT], 1_500)
+    assert re.search(r"- `python tools/compare_mirrors.py [^`\n]*…`; mirror_7 lacks", told)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git switch -C mirrors/lock-fix origin/main",
+        "cd /srv/export && git fetch origin && git checkout mirrors/lock-fix",
+        "git add -A && git push -u origin mirrors/lock-fix",
+    ],
+)
+def test_what_git_answers_to_a_move_is_no_news(command: str) -> None:
+    answer = "Previous HEAD position was 50d6f34 Lock mirrors/lock-fix\nremote: mirrors/lock-fix has 1 weakness"
+    assert "remote:" not in told_of([ASKED, *bash(command, answer), *EDIT], 1_500)
+    assert "HEAD position" not in told_of([ASKED, *bash(command, answer), *EDIT], 1_500)
+
+
+def test_what_a_move_of_git_failed_with_is_told() -> None:
+    failed = bash("git push origin mirrors/lock-fix", "! [rejected] mirrors/lock-fix (fetch first)", error=True)
+    assert "rejected" in extract(Brief(1_500), [ASKED, *failed, *EDIT]).text
+
+
+def test_what_stands_behind_a_move_of_git_is_told() -> None:
+    looked = bash("git fetch origin && tools/compare mirrors/lock-fix", "mirrors/lock-fix lacks part_3.bin")
+    assert "lacks part_3.bin" in told_of([ASKED, *looked, *EDIT], 1_500)
+
+
+# -- calls over and over ----------------------------------------------------------------------------------------------
+
+
+def test_a_call_that_was_made_over_and_over_is_told_once_with_how_often() -> None:
+    asked_for = [m for n in range(9) for m in (*runs("open_folder", {"row": 7}, "Opened row 7"), *runs("look", {}, f"state {n} of the folder"))]  # fmt: skip
+    told = told_of([ASKED, *runs("open_folder", {"row": 6}, "Opened row 6"), *asked_for, *EDIT], 1_500)
+    assert "open_folder row=7 → Opened row 7 (9 times)" in told
+    assert told.count("Opened row 7") == 1
+    assert "Opened row 6 (" not in told
+
+
+def test_a_call_that_was_made_again_in_another_turn_or_ended_otherwise_is_no_loop() -> None:
+    tried = bash("make export", "ERROR mirror_7 is locked", error=True)
+    again = [user(f"Please try it once more on host {host}, it should be free.") for host in ("a", "b", "c")]
+    turns = [m for each in again for m in (each, *tried, *EDIT, says("mirror_7 is locked still, so it waits."))]
+    ended = [m for n in range(4) for m in runs("open_folder", {"row": 7}, f"Opened row 7 after {n} s")]
+    assert "times)" not in told_of([ASKED, *turns, *ended, *EDIT], 2_500)
+
+
+# -- files that are only tries ----------------------------------------------------------------------------------------
+
+
+def test_names_in_written_files_are_told_once() -> None:
+    def tries(path: str, name: str = "copy_of") -> list[Message]:
+        return runs("write", {"path": path, "content": f"class Mirror:\n    pass\n\ndef {name}(mirror):\n    pass\n"})
+
+    failed = bash("python try_1.py", "ERROR mirror_7 is locked", error=True)
+    apart = told_of([ASKED, *tries("try_1.py"), *failed, *tries("try_2.py"), *bash("python try_2.py", "ok")], 1_500)
+    assert "try_1.py" in apart
+    assert apart.count("copy_of") == 1
+    told = told_of([ASKED, *tries("locks.py", "lock_of"), *failed, *tries("locks.py"), *tries("times.py", "time_of")], 1_500)  # fmt: skip
+    assert "locks.py (Mirror, copy_of)" in told
+    assert "time_of" in told
+    assert "lock_of" not in told
+
+
+def test_of_many_files_made_in_one_folder_some_are_listed_and_those_elsewhere_are() -> None:
+    tries = [m for n in range(22) for m in runs("write", {"path": f"probe_{n}.py", "content": f"print({n})"})]
+    made = runs("write", {"path": "src/mirrors.py", "content": "def copy_of(mirror): ..."})
+    told = extract(Brief(8_000), [ASKED, *made, *tries, *EDIT]).text.partition("## Files\n")[2]
+    assert told.count("probe_") == 8
+    assert "… and 14 more" in told
+    assert "src/mirrors.py" in told
+    whole = extract(Brief(8_000, fills="outputs"), [ASKED, *made, *tries, *EDIT]).text.partition("## Files\n")[2]
+    assert whole.count("probe_") == 22
+
+
+def test_a_file_that_is_named_by_its_folder_stands_with_it() -> None:
+    at = "/srv/exporter/src/mirrors/fields"
+    changed = [m for name in ("__init__.py", "times.py", "names.py") for m in runs("edit", {"path": f"{at}/{name}", "oldText": "a", "newText": "b"})]  # fmt: skip
+    text = extract(Brief(2_000), [ASKED, *changed]).text
+    assert "- in /srv/exporter/src/mirrors/\n" in text
+    assert "fields/{__init__.py, times.py, names.py}" in text
+    assert "edit fields/__init__.py" in text
+
+
+def test_a_line_of_an_output_that_only_moves_the_cursor_is_none_to_tell() -> None:
+    copied = "\n".join(f"mirror_{n} is copied whole, with its lock" for n in range(20))
+    answer = json.dumps({"chunk_id": "a1", "output": f"\x1b[K\n{copied}"}, separators=(",", ":"))
+    drawn = runs("exec", "const r = await tools.write_stdin({session_id: 7}); text(r)", answer)
+    first = extract(Brief(1_500), [ASKED, *drawn, *EDIT])
+    folded = Message("user", (Summary(first.text, first.facts),))
+    assert "src/export.py" in extract(Brief(1_500), [folded, LATER, *EDIT]).text

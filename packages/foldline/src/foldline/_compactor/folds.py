@@ -193,7 +193,7 @@ class Folds:
             newest = left_for_newest(self._history.view(), made[0], most)
             return fuller(made, lambda: fold(most, newest)) if newest else made
 
-        self._install(*fold_within(max_tokens, self._account.meter, error, filled))
+        self._free(*fold_within(max_tokens, self._account.meter, error, filled))
 
     @property
     def automatic(self) -> int:
@@ -228,7 +228,7 @@ class Folds:
     def finish(self, made: tuple[View, Fold], *, extracted: bool) -> None:
         """Installs what was made, and takes down how its writer fared, where another than extraction was asked."""
         self.writer.fared(made[1].receipt, extracted=extracted)
-        self._install(*made)
+        self._free(*made)
 
     def settle(self, prepared: Prepared, *, made: bool) -> None:
         """Puts a prepared fold in place, where what it folds still stands; one that can never be made is given up."""
@@ -280,10 +280,14 @@ class Folds:
         if self.policy.automatic.notify:
             self._tells.tell(FoldDue(self._history.count.tokens, self._account.budget.window))
 
+    def _free(self, view: View, fold: Fold) -> None:
+        """Installs a fold that was made for the room that it frees: the history has to grow again before the next one."""
+        self.fill.folded(view.tokens, len(self._history.messages), asked=bool(fold.receipt.asked))
+        self._install(view, fold)
+
     def _install(self, view: View, fold: Fold) -> None:
         for reason in fold.receipt.failures:
             self._tells.tell(SummaryFellBack(reason))
-        self.fill.folded(view.tokens, len(self._history.messages), asked=bool(fold.receipt.asked))
         if not fold:
             return
         before = self._history.view()

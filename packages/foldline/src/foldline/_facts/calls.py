@@ -15,7 +15,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
 from foldline._facts.speech import clean
-from foldline._facts.texts import beside, fields, figures, made, record_of, rims, sentences
+from foldline._facts.texts import Passage, beside, fields, figures, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
     BODIES,
     DELEGATING,
@@ -300,23 +300,28 @@ class EndedCall(Value, frozen=True, dict=True):
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 
-def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[str]]:
+def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[Passage]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
     answer = ended.answer
     if not answer or ended.whole or ended.wrote or ended.commit or ended.pull or ended.passed:
         return "result", []
     if ended.reads:
-        return "shown", list(wanted_lines(answer))[:_LINES]
+        return "shown", _lines([*wanted_lines(answer)][:_LINES])
     if (record := record_of(answer)) is not None:
         told = [] if words_of(ended.called.call.name) & DELEGATING else fields(record)
-        written = [field for field in told if _WRITTEN.search(field)] if ended.prints else told
+        written = [field for field in told if _WRITTEN.search(field.text)] if ended.prints else told
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
-        return "shown" if ended.looks else "excerpt", [*wanted_lines(answer), *rims(answer)]
+        return "shown" if ended.looks else "excerpt", _lines([*wanted_lines(answer), *rims(answer)])
     if len(answer) <= _SHORT:
-        return "result", list(sentences(answer))
+        return "result", _lines(sentences(answer))
     kind: Kind = "result" if len(answer) <= _LONG else "excerpt"
-    return kind, [*wanted_lines(answer), *figures(answer)]
+    return kind, _lines([*wanted_lines(answer), *figures(answer)])
+
+
+def _lines(texts: Iterable[str]) -> list[Passage]:
+    """Lines of an answer that is no record, in which no object begins."""
+    return [Passage(text, begins=False) for text in texts]
 
 
 def _in_words(called: Called) -> str:

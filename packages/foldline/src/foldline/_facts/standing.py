@@ -53,6 +53,9 @@ _STEPS = pattern(
 """How one goes on that says several."""
 
 _PASSING = pattern(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
+_OF_FOLDER = pattern(r"__init__\.pyi?|mod\.rs|index\.[cm]?[jt]sx?")
+"""A file whose name says nothing without its folder's."""
+
 _MISSING = pattern(
     r"command not found|: not found$|not recognized as|[Nn]o such command"
     r"|(?:unrecognized|unexpected|unknown|invalid) (?:option|argument|flag|subcommand)"
@@ -341,11 +344,17 @@ def _asked(facts: Facts) -> int:
 
 
 def base_of(facts: Facts) -> str:
-    """The folder that most of the changed files share, else most of all; empty where none is, or where a changed one is told from another place."""
+    """The folder that most of the changed files share, else most of all; empty where none is, or where a changed one is told from another place.
+
+    Of a file that is named only by its folder (`fields/__init__.py`) that folder is none, but where it is a repository's.
+    """
     changed = [file.path for file in facts.files if file.changed and not _PASSING.search(file.path)]
-    if (root := root_of(changed)) or not all(map(is_absolute, changed)):
-        return root
-    return root_of([file.path for file in facts.files if not (changed and _PASSING.search(file.path))])
+    root = root_of(changed)
+    if not root and all(map(is_absolute, changed)):
+        root = root_of([file.path for file in facts.files if not (changed and _PASSING.search(file.path))])
+    nameless = any(path.startswith(root) and _OF_FOLDER.fullmatch(path, len(root)) for path in changed)
+    whole = any(each.folder == root[:-1] for each in facts.repositories)
+    return f"{root[:-1].rpartition('/')[0]}/" if root and nameless and not whole else root
 
 
 def changed_files(facts: Facts) -> list[File]:

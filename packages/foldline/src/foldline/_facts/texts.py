@@ -243,20 +243,21 @@ def made(answer: str, known: str) -> str:
     return ", ".join(told)[: 2 * MADE]
 
 
-def fields(record: Any) -> list[str]:
-    """A record by a few fields at a time, those of one object together, as `key: value`."""
-    found: list[str] = []
+def fields(record: Any) -> list[Passage]:
+    """A record by a few fields at a time, those of one object together, as `key: value`, below the key that the object stands
+    under; each object begins with the first of them."""
+    found: list[Passage] = []
     _fields(record, "", found, 0)
     return found[:MOST_FIELDS]
 
 
-def _fields(value: Any, name: str, found: list[str], depth: int) -> None:
+def _fields(value: Any, name: str, found: list[Passage], depth: int) -> None:
     if len(found) >= MOST_FIELDS or depth > 6:
         return
     if isinstance(value, list):
         flat = [_scalar(each) for each in value if not isinstance(each, dict | list)]
         if flat:
-            _joined(name, [*flat[:MOST_LISTED], *_more(flat)], found)
+            found += _joined(name, [*flat[:MOST_LISTED], *_more(flat)])
         for each in value:
             if isinstance(each, dict | list):
                 _fields(each, name, found, depth + 1)
@@ -264,7 +265,7 @@ def _fields(value: Any, name: str, found: list[str], depth: int) -> None:
     flat = [
         f"{key}: {told}" for key, each in value.items() if not isinstance(each, dict | list) and (told := _scalar(each))
     ]
-    _joined(name, flat, found)
+    found += _joined(name, flat)
     for key, each in value.items():
         if isinstance(each, dict | list) and each:
             _fields(each, str(key)[:60], found, depth + 1)
@@ -276,8 +277,9 @@ def _more(flat: Sequence[str]) -> Iterator[str]:
         yield f"… and {len(flat) - MOST_LISTED} more"
 
 
-def _joined(name: str, flat: Sequence[str], found: list[str]) -> None:
-    found += [f"{name}: {line}" if name else line for line in beside(flat)]
+def _joined(name: str, flat: Sequence[str]) -> Iterator[Passage]:
+    for i, line in enumerate(beside(flat)):
+        yield Passage(f"{name}: {line}" if name else line, name, begins=i == 0)
 
 
 def beside(flat: Iterable[str]) -> list[str]:

@@ -22,7 +22,7 @@ from foldline._facts.running import Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
-from foldline._facts.texts import LONGEST
+from foldline._facts.texts import LONGEST, Passage
 from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, arguments_of, equips, read_action, words_of
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
@@ -113,7 +113,7 @@ class Work:
             return
         result = ToolResult("", (Text(text),))
         end = outcome(edges(result), called.action.command)
-        self._settle(EndedCall(called, end, unframed(edges(result, self._edge))))
+        self._settle(EndedCall(called, end, clean(unframed(edges(result, self._edge)))))
 
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""
@@ -141,7 +141,7 @@ class Work:
             return
         error = result.error or (False if self._marks else None)
         end = Outcome() if runs else _end(called, result, text, error)
-        self._settle(EndedCall(called, end, unframed(text), runs))
+        self._settle(EndedCall(called, end, clean(unframed(text)), runs))
 
     def carried_out(self, text: str, at: int, part: int) -> None:
         """Books what a client says it did itself of the agent's reply."""
@@ -219,10 +219,14 @@ class Work:
             return
         kind, lines = brought(ended, self._pieces.wanted_lines)
         sought = frozenset(literals(ended.called.call.arguments[:_SOUGHT])) if kind != "result" else frozenset[str]()
-        for i, each in enumerate(dict.fromkeys(lines)):
-            if each not in ended.tail:
+        once: dict[str, Passage] = {}
+        for line in lines:
+            once.setdefault(line.text, line)
+        for i, line in enumerate(once.values()):
+            if line.text not in ended.tail:
                 used = BROUGHT if ended.changed and i < NEWS else 0
-                self._pieces.tell(each[:LONGEST], at, part, kind, "tool", sought, used=used)
+                marks = {"used": used, "under": line.under, "begins": line.begins}
+                self._pieces.tell(line.text[:LONGEST], at, part, kind, "tool", sought, **marks)
         for each in ended.given:
             self._pieces.tell(each, at, part, "given", "tool")
         for each in ended.body:
@@ -268,7 +272,7 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
 def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
     """How a call ended as its frame has it, and the lines that say so from within the frame."""
     answer = _without_reminders(clean(edges(result)))
-    end, said = outcome(answer, command, error=error), unframed(answer)
+    end, said = outcome(answer, command, error=error), clean(unframed(answer))
     if said == answer or not (end.failed or end.note):
         return end
     inside = outcome(said, command, error=end.failed or error)

@@ -41,7 +41,7 @@ _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
 _HEAD = 12
-"""Tokens of the call that is named before what it brought, where the call itself is not told."""
+"""Tokens of the call that is named before what it brought, where the call itself is not told, as far as that is known before."""
 
 
 class Worth(Value, frozen=True):
@@ -88,13 +88,15 @@ WEIGHTS = {
 
 
 class Scale(Value, frozen=True):
-    """What counts on a page: what pieces are worth, and the terms in them."""
+    """What counts on a page: what pieces are worth, the terms in them, and the tokens of a call that is only named before what it
+    brought."""
 
     worth: Mapping[tuple[str, str], Worth]
     weights: Mapping[str, float]
+    head: int
 
 
-READ = Scale(WORTH, WEIGHTS)
+READ = Scale(WORTH, WEIGHTS, 60)
 """On a page that is made to be read."""
 
 FILLED = Scale(
@@ -108,6 +110,7 @@ FILLED = Scale(
         ("tool", "written"): Worth(0.0, 0.5, 0.4),
     },
     WEIGHTS | {"literal": 2.0, "figure": 1.0, "name": 0.5, "pair": 0.05},
+    _HEAD,
 )
 """On one that fills a hard budget: what was called, with what, and what it changed is needed again letter by letter, and so are
 names and numbers."""

@@ -20,9 +20,11 @@ from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
-from foldline._page.files import files
+from foldline._page.files import OF_FOLDER, files, named_once
+from foldline._page.loops import counted
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
+from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
 from foldline._page.task import Task, below, instructed, missing, rules, task
@@ -100,18 +102,22 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 
 def _for_reading(facts: Facts) -> Facts:
-    """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, and
-    with long commands cut; with the files of which messages behind say nothing but that a commit took them in; a bare name beside whole paths says not where."""
+    """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, with
+    long commands cut, and with calls and names that come over and over told once; with the files of which messages behind say
+    nothing but that a commit took them in: a bare name beside whole paths says not where."""
     known = {file.path for file in facts.files}
     staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
     behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
-    pieces = tuple(_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING)
-    return replace(facts, pieces=pieces, files=(*facts.files, *behind))
+    told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
+    facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
+    return replace(facts, pieces=tuple(readable(counted(facts))))
 
 
 def _in_short(piece: Piece) -> Piece:
-    command, ends, told = piece.text.partition("` → ") if piece.by == "tool" and piece.text[0] == "`" else ("", "", "")
-    return replace(piece, text=f"{cut(command, COMMAND_LINE)}{ends}{told}") if len(command) > COMMAND_LINE else piece
+    call, arrow, told = piece.text.partition("` → ")
+    if piece.by != "tool" or not piece.text.startswith("`") or len(call) <= COMMAND_LINE:
+        return piece
+    return replace(piece, text=f"{cut(call.removesuffix('`'), COMMAND_LINE)}{arrow or '`'}{told}")
 
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
@@ -149,7 +155,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
     if (stands := page.parts.get("State")) and facts.goes_on and budget >= SMALL:
         page.add("State", [LATER, *stands])
-    page.add("Files", _files(facts, int(budget * FILES) if brief.fills else min(int(budget * FILES), LISTED_FILES)))
+    page.add("Files", _files(facts, int(budget * FILES)) if brief.fills else _few_files(facts, int(budget * FILES)))
     told = set(terms("\n".join(page.lines())))
     listed = "\n".join(page.parts.get("Files", ()))
     told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
@@ -162,7 +168,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
     found = [e for e in found if e.place not in again]
-    turns = Turns(facts, wants.words, numbered=budget >= NUMBERED)
+    turns = Turns(facts, wants.words, scale.head, numbered=budget >= NUMBERED)
     timeline = Timeline(facts, found, told, turns, brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
@@ -210,6 +216,10 @@ def _in(asked: str, rule: str) -> bool:
 
 def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
     return [f"- {safe(text)}" for text in files(facts, room, spare=spare)]
+
+
+def _few_files(facts: Facts, room: int) -> list[str]:
+    return [f"- {safe(text)}" for text in files(facts, min(room, LISTED_FILES), made=OF_FOLDER)]
 
 
 def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts: Facts) -> list[str]:

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from foldline._facts.folders import grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
-from foldline._facts.standing import (
-    base_of,
-    changed_files,
-)
-from foldline._facts.types import Facts, File
+from foldline._facts.standing import base_of, changed_files
+from foldline._facts.types import Facts, File, Piece
 from foldline._messages import replace
 from foldline._page.quoting import size
 from foldline._tokens.estimate import estimate
+
+_NAMES = re.compile(r"(\S+) \(([^()]*)\)")
+"""A file with the names in it."""
+
+_WRITE = re.compile(r"(?i)write(?:_to)?(?:_file)? ")
 
 _AGENTS = re.compile(r"(?:~|/root|/home/[^/]+|(?:[A-Za-z]:)?/Users/[^/]+)/\.(?!\w+/worktrees/)[\w-]+/")
 """A hidden folder of a user's, where agents keep skills and programs what they downloaded; worktrees are work."""
 
 
-def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
-    """The files by what was done to them: those that were changed, then in a third of the room those only read.
+OF_FOLDER = 8
+"""Files that are told of those made in one folder where no budget is to be filled: more are mostly tries."""
+
+
+def files(facts: Facts, room: int, *, spare: int = 0, made: int | None = None) -> list[str]:
+    """The files by what was done to them: those that were changed, of those created in one folder so many as `made`, then in a
+    third of the room those only read.
 
     What is `spare` of a page goes to the latter.
     """
@@ -43,7 +51,7 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
         for verb in ("created", "modified", "renamed", "deleted"):
             some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
-            lines += _listed(told, some, room - size(lines))
+            lines += _listed(told, some, room - size(lines), made if verb == "created" else None)
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     lines += _listed("put back", put_back, room - size(lines))
     told_above = {f.path for f in (*changed, *put_back)}
@@ -88,9 +96,10 @@ def by_change(some: Iterable[File]) -> list[File]:
     return sorted(some, key=lambda f: (f.times - f.actions.get("read", 0), f.seen), reverse=True)
 
 
-def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
-    """Files of a state by folder, in the order of time; where not all have room, those that were changed or read most."""
-    ranked = by_change(some)
+def _listed(verb: str, some: Sequence[File], room: int, of_folder: int | None = None) -> list[str]:
+    """Files of a state by folder, in the order of time; where not all have room, or are more than are told `of_folder`, those
+    that were changed or read most."""
+    ranked = [*_few(by_change(some), of_folder)]
 
     def line(count: int) -> str:
         most = {f.path for f in ranked[:count]}
@@ -98,9 +107,19 @@ def _listed(verb: str, some: Sequence[File], room: int) -> list[str]:
         left = len(some) - count
         return f"{verb}: {told}" + (f" … and {left} more" if left else "")
 
-    counts = range(len(some), 0, -1)
+    counts = range(len(ranked), 0, -1)
     fits = bisect_left(counts, True, key=lambda count: estimate(line(count)) <= room)
     return [line(counts[fits])] if fits < len(counts) else []
+
+
+def _few(ranked: Sequence[File], of_folder: int | None) -> Iterator[File]:
+    """The first files of each folder."""
+    told: Counter[str] = Counter()
+    for file in ranked:
+        folder = file.path.rpartition("/")[0]
+        if of_folder is None or told[folder] < of_folder:
+            yield file
+        told[folder] += 1
 
 
 def trail(file: File) -> str:
@@ -112,6 +131,30 @@ def trail(file: File) -> str:
     times = file.actions.get(file.state, 1)
     again = f" {times}×" if times > 1 else ""
     return f"{file.state}{again}: {file.path}{moved}" + (f" (was {', '.join(before)})" if before else "")
+
+
+def named_once(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, with the names in written files that no newer one has as well: of tries, and of older versions, the path says
+    all."""
+    told: set[str] = set()
+    paths: set[str] = set()
+
+    def shown(file: re.Match[str]) -> str:
+        path, names = file.groups()
+        new = {*names.split(", ")} - told - {"…"} if path not in paths else ()
+        told.update(new)
+        paths.add(path)
+        return file[0] if new else path
+
+    found = [
+        replace(piece, text=_NAMES.sub(shown, piece.text)) if _writes(piece) else piece for piece in reversed(pieces)
+    ]
+    return found[::-1]
+
+
+def _writes(piece: Piece) -> bool:
+    """Whether a piece tells that files were written, and no more."""
+    return piece.kind == "change" and _WRITE.match(piece.text) is not None and " → " not in piece.text
 
 
 def by_file(done: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from foldline._facts.cues import announces, asks, denies_alarm, names_failure, o
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
-from foldline._facts.shell import checks, family, only_looks
+from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import Candidate
@@ -34,6 +34,10 @@ SOON = 12
 
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
+
+
+_MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
+"""What git is told to do with work that is there."""
 
 
 def settled(facts: Facts) -> set[int]:
@@ -152,7 +156,8 @@ def _settling(facts: Facts) -> set[int]:
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
-    return calls | _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
+    words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
+    return calls | _moved(facts) | words
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -242,6 +247,20 @@ def _announced(facts: Facts) -> set[int]:
     failed = {p.at for p in facts.pieces if p.kind == "failure"}
     thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at in failed and not p.weighs)
     return {i for i, p in thoughts if announces(p.text) and not reasons(p.text)}
+
+
+def _moved(facts: Facts) -> set[int]:
+    """The places of what git answered to commands that only move work about: where that stands now, the state says."""
+    moving = {
+        (p.at, p.part) for p in facts.pieces if p.kind == "call" and p.text.startswith("`") and _moves(_command(p))
+    }
+    return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in moving}
+
+
+def _moves(command: str) -> bool:
+    """Whether all that a command runs are steps of git between a branch, the work and the remote."""
+    steps = [(name, args) for name, args, _ in programs(command) if name not in ("cd", "echo")]
+    return bool(steps) and all(name == "git" and args[:1] and args[0] in _MOVING for name, args in steps)
 
 
 def _listed(facts: Facts) -> set[int]:

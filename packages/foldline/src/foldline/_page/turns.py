@@ -21,23 +21,22 @@ GAP = " …"
 AGAIN = 80
 """Characters of a request that stands elsewhere on the page, or was made before."""
 
-_HEAD = 12
-"""Tokens of a call that is named before what it brought."""
-
 _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 """How a sentence begins that stands in a line of its own."""
 
 
 class Turns:
     """How pieces read as lines: those of one text or call in one, with the number of the turn before its first where turns
-    are `numbered`; `wanted` are the requests that the page tells as the task."""
+    are `numbered`; `wanted` are the requests that the page tells as the task, and a call that is only named before what it brought
+    has `head` tokens."""
 
-    def __init__(self, facts: Facts, wanted: Sequence[str], *, numbered: bool) -> None:
+    def __init__(self, facts: Facts, wanted: Sequence[str], head: int, *, numbered: bool) -> None:
         asked = [(at, r) for r in facts.requests for at in {r.at, r.newest}] if numbered else []
         self._starts = sorted(at for at, _ in asked)
         self._elsewhere = {self._turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
         self._now = max((self._turn(r.newest) for _, r in asked if r.text in wanted), default=0)
         self._pieces = facts.pieces
+        self._room = head
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
         self._known: dict[tuple[tuple[int, str], ...], str] = {}
         """The lines of what was told before: a page is written several times until it fills its room."""
@@ -97,7 +96,7 @@ class Turns:
             head = self._heads.get((piece.at, piece.part), "")
             texts = [each.piece.text for each in group]
             if head and texts[0] != head:
-                texts.insert(0, shorten(head, _HEAD).rstrip("…") + "…")
+                texts.insert(0, _named(head, self._room))
             return f"- {anothers('; '.join(texts))}"
         if piece.by == "user" and piece.kind != "excerpt":
             return "\n".join(f"> {line}" for line in safe(_joined(group, gap="\n…")).splitlines())
@@ -121,6 +120,12 @@ class Turns:
         """Whether the text of a piece has more than is told."""
         behind = self._pieces[each.place + 1 : each.place + 2]
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
+
+
+def _named(head: str, room: int) -> str:
+    """A call by as much of it as some tokens hold; a command ends with its sign."""
+    named = shorten(head, room)
+    return f"{named}`" if named != head and head[0] == "`" and named.count("`") % 2 else named
 
 
 def _joined(group: Sequence[Candidate], gap: str = GAP) -> str:
