@@ -327,6 +327,33 @@ def test_what_the_newest_words_came_behind_stands_below_where_the_agent_closed_a
         assert section(told, "Task now")[0] == f"> {TASK.text}"
 
 
+def test_short_words_behind_the_page_are_told_with_what_they_take_up_there() -> None:
+    def first_line(said: str, words: str) -> str:
+        behind = [user("Is the import covered as well?"), says(said), user(words), *edit("src/b.py")]
+        return page_before(behind, [TASK, LONG, *edit("src/a.py"), says("It writes gzip now.")]).splitlines()[0]
+
+    offer = "None of the tests reads an import so far. If you like, I add a test of the import next."
+    told = first_line(offer, "do that")
+    assert told == f"Written for the request below, “do that”, to “{offer}”; the one before it is answered"
+    menu = (
+        "What is there:\n1. a test of rows\n2. none of dates\n\nOptions:\n1. leave it\n2. add `test_dates`\nWhich one?"
+    )
+    assert "“2”, to “2. add `test_dates`”" in first_line(menu, "2")
+    assert "to “" not in first_line(offer, "add the test of the dates")
+
+
+def test_words_that_came_amid_the_work_on_what_was_said_yes_to_leave_that_the_task() -> None:
+    offered = [TASK, LONG, says("Three places write the old format. Shall I go on and change them all?")]
+    amid = [
+        user("yes"),
+        *edit("src/b.py"),
+        user("The second place is not correct: the dates are written as they were read."),
+    ]
+    told = page_before([*amid, *edit("src/c.py")], offered)
+    assert section(told, "Task now")[0] == f"> {TASK.text}"
+    assert "the one before it is answered" not in told
+
+
 def test_a_request_that_was_interrupted_is_over_once_the_user_spoke_of_something_else_behind_a_report() -> None:
     aside = user("When was that line of the export written, and by whom?")
     at_work = [TASK, LONG, *edit("src/a.py")]

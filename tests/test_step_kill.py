@@ -26,7 +26,7 @@ from foldline.extend import Text
 from killing import die_at_call, echo, paying
 from providers import Provider
 
-KILLS = int(os.environ.get("FOLDLINE_KILLS") or (30 if os.environ.get("CI") else 10))
+KILLS = int(os.environ.get("FOLDLINE_KILLS") or (30 if os.environ.get("CI") else 16))
 KILLS_PER_FILE = 20
 WINDOW = 3_000
 OPERATIONS, CALLS = 12, 300_000

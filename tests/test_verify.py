@@ -15,8 +15,8 @@ NAMES = st.text("abcxyz_-.[]{}", min_size=1, max_size=8).map(lambda name: f"x{na
 PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
 
 
-def lost(messages: list[Message], tokens: int = 3_000) -> list[str]:
-    return list(audit(facts_of(messages), [extract(Brief(tokens), messages).text]).lost)
+def lost(messages: list[Message], brief: Brief = Brief(3_000)) -> list[str]:  # noqa: B008  a value
+    return list(audit(facts_of(messages), [extract(brief, messages).text]).lost)
 
 
 def writes(path: str) -> list[Message]:
@@ -26,7 +26,7 @@ def writes(path: str) -> list[Message]:
 @given(st.lists(PATHS, max_size=25, unique=True), st.sampled_from(["", "/srv/app/shop/"]))
 def test_a_file_that_a_page_lists_is_no_lost_fact(paths: list[str], root: str) -> None:
     work = [message for path in paths for message in writes(root + path)]
-    assert lost([user("Write the modules of the shop, one by one, please."), *work]) == []
+    assert lost([user("Write the modules of the shop, one by one, please."), *work], Brief(3_000, fills="words")) == []
 
 
 def test_a_moved_file_counts_where_it_was_and_a_file_that_is_not_listed_is_lost() -> None:

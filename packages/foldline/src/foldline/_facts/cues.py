@@ -122,7 +122,8 @@ def asks(text: str) -> bool:
 
 
 def option(words: str, menu: Iterable[str]) -> str:
-    """The option of a menu that a short answer chooses by its number or letter; empty where it chooses none, or refuses it."""
+    """The option of a menu that a short answer chooses by its number or letter, of several lists that of the last; empty where it
+    chooses none, or refuses it."""
     named = _chooses().finditer(words) if len(words) <= _CHOICE else ()
     found = next((each for each in named if _accepts(words, each)), None)
     label = next(filter(None, found.groups()), "").lower() if found else ""
@@ -130,7 +131,7 @@ def option(words: str, menu: Iterable[str]) -> str:
         return ""
     begins = rf"(?:^|[\s;:,*])(?:(?:{_words('option')}) ?)?\(?{label}[.):]\**\s"
     behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
-    for line in menu:
+    for line in reversed([*menu]):
         if begin := re.search(begins, line, re.IGNORECASE):
             chosen = re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
             return chosen[1:].replace("**", "", 1) if chosen.startswith("*") else chosen

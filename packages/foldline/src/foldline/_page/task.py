@@ -35,6 +35,9 @@ TELLING = 40
 SAYING = 24
 """Characters of a request that says something, if not all: nothing older says it better."""
 
+LEANING = 16
+"""Characters up to which a request names hardly what it is about."""
+
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
@@ -89,7 +92,15 @@ class Task(NamedTuple):
 
 
 def task(facts: Facts, after: Sequence[str] = ()) -> Task:
-    """What the user wants now, oldest first.
+    """What the user wants now, oldest first; nothing where all that would be told are short words, and what the newest ones lean
+    on stands behind the folded messages."""
+    wants = _wanted(facts, after)
+    says = any(_length(text) >= SAYING for text in wants.asked().words)
+    return wants if says or not after or not _leans_on_what_is_behind(facts, after[-1]) else Task([])
+
+
+def _wanted(facts: Facts, after: Sequence[str]) -> Task:
+    """What the user wants now, by what was said of it.
 
     `after` is what the user said behind the folded messages; where that says by itself what is wanted, nothing else is to be
     told. A short question says it where the newest words agree to what the agent answered. Where nothing does, the longest of
@@ -98,8 +109,6 @@ def task(facts: Facts, after: Sequence[str] = ()) -> Task:
     """
     planned = _planned(facts)
     since = [text for text in after if answered(facts) or not text.startswith(PASTED)]
-    if since and _leans_on_what_is_behind(facts, since[-1]):
-        return Task([*dict.fromkeys(request.text for request in planned)])
     if any(telling(text) for text in since):
         return Task([*dict.fromkeys(request.text for request in (*planned, *_interrupted(facts)))])
     chain: list[UserRequest] = []
@@ -145,16 +154,18 @@ def _leans_on_what_is_behind(facts: Facts, newest: str) -> bool:
     now = facts.latest
     said = max((r.newest for r in now.requests), default=-1)
     closed = any(p.kind == "report" and facts.end <= p.at < said for p in now.pieces)
-    more = not telling(newest) and (agrees(newest) or accepts(newest) or resumes(newest))
-    return closed and not more
+    return closed and not says_yes(newest)
 
 
 def _interrupted(facts: Facts) -> list[UserRequest]:
-    """The request that the agent was at work for when the user said what stands behind the folded messages."""
+    """The request that the agent was at work for, or had asked about, when the user said what stands behind the folded messages:
+    each of these came amid the work or said yes to more of it."""
     now = facts.latest
-    behind = min((r for r in now.requests if r.newest >= facts.end), key=lambda r: r.newest, default=None)
+    behind = [request for request in now.requests if request.newest >= facts.end]
+    if not behind or not all(interjects(now, request) or says_yes(request.text) for request in behind):
+        return []
     asked = (r for r in reversed(facts.requests) if telling(r.text) and not r.amid)
-    return [*islice(asked, 1)] if behind and interjects(now, behind) else []
+    return [*islice(asked, 1)]
 
 
 def _planned(facts: Facts) -> list[UserRequest]:
@@ -168,12 +179,24 @@ def _planned(facts: Facts) -> list[UserRequest]:
 def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
     one before it; a short one where it makes that no part of what it `wants`."""
-    over = "; the one before it is answered" if facts.requests and answered(facts) else ""
+    over = "; the one before it is answered" if facts.requests and answered(facts) and not wants.words else ""
     if facts.now and answered(facts.now):
         over = "; the agent asked back there" if _asks_back(facts.now) else "; it is answered there"
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
     if newest and (telling(newest) or wants.before or not wants.words):
-        yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{over}"
+        yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
+
+
+def _taken_up(facts: Facts, newest: str) -> str:
+    """What short words behind the folded messages take up, which stands there as well: the option that they chose, else what the
+    agent had said last before them; empty where they say by themselves what is wanted."""
+    at = max((r.newest for r in facts.latest.requests), default=-1)
+    if at < facts.end or not (says_yes(newest) or _length(newest) <= LEANING):
+        return ""
+    behind = [p for p in facts.latest.pieces if p.by == "agent" and p.at >= facts.end]
+    chosen = [p.text for p in behind if p.kind == "answer" and p.at == at]
+    said = [p.text for p in behind if p.kind == "report" and p.at < at]
+    return f", to “{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
 
 
 def _asks_back(facts: Facts) -> bool:
@@ -191,14 +214,23 @@ def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
         yield f"{NOT_SEEN}{', '.join(names)})"
 
 
+def says_yes(text: str) -> bool:
+    """Whether short words only agree, or say to go on."""
+    return not telling(text) and (agrees(text) or accepts(text) or resumes(text))
+
+
 def telling(text: str) -> bool:
     """Whether a request says by itself what is wanted; a command does, and not what only says to go on."""
     if text.startswith("/"):
         return True
     if resumes(text):
         return False
-    wide = sum(1 for c in text if c >= "\u2e80")
-    return len(text) + wide * (_WIDE - 1) >= TELLING
+    return _length(text) >= TELLING
+
+
+def _length(text: str) -> int:
+    """The characters of a text, as if all of them were of an alphabet."""
+    return len(text) + (_WIDE - 1) * sum(1 for c in text if c >= "\u2e80")
 
 
 def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
