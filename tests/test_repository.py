@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 import pytest
 
-from foldline import Brief, Message
+from foldline import Brief, Message, Summary
 from foldline._facts.merging import from_data, merge
 from foldline._facts.reading import facts_of
+from foldline._facts.repository import on_branch
 from foldline._facts.types import Facts
 from foldline._page.extract import compose
 from foldline._page.state import state
@@ -412,3 +413,13 @@ def test_what_git_does_not_list_as_changed_is_committed(command: str, answer: st
     assert told(facts_of([*changed, *ran((command, answer))])) == [f"{known}; {line}" if line else known]
     later = told(merge(facts_of(changed), facts_of([*ran((command, answer)), *edited("src/new.py")])))
     assert any("src/new.py" in each for each in later)
+
+
+def test_the_branch_that_an_agents_file_names_is_told_where_no_command_says_more() -> None:
+    begun = [*ran(), *edited("src/rows.py")]
+    noted = on_branch(facts_of(begun), "sums")
+    assert told(noted) == ["git: on branch sums; no commit was seen of: src/rows.py"]
+    moved = facts_of([*ran(("git switch -c dates", "Switched to a new branch 'dates'")), *edited("src/rows.py")])
+    assert told(on_branch(moved, "sums")) == ["git: on branch dates; not committed: src/rows.py"]
+    folded = Message("user", (Summary(compose(Brief(1_500), noted), noted.data()),))
+    assert told(on_branch(facts_of([folded, *edited("src/b.py")]), "newer"))[0].startswith("git: on branch newer; no")

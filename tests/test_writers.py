@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldline import Edit, Fold, Message, Receipt, SessionError, Summary, UnsafeEdit, View, open_session
+from foldline._desk.desk import Desk
 from foldline._sessions.busy import opened_elsewhere
 from foldline._sessions.writable import WritableTranscript
 from foldline.extend import Text, ToolCall, ToolResult, replace
@@ -726,3 +727,14 @@ def test_real_sessions_are_folded_and_undone(tmp_path: Path, real: Path) -> None
 
 def _stubbed(part: Any) -> Any:
     return replace(part, parts=(Text("[pruned]"),)) if isinstance(part, ToolResult) else part
+
+
+@pytest.mark.parametrize(
+    ("branch", "line"), [("rows-in-parts", "- git: on branch rows-in-parts"), ("HEAD", ""), ("", "")]
+)
+def test_a_page_says_on_which_branch_claude_code_notes_that_it_works(tmp_path: Path, branch: str, line: str) -> None:
+    rows = [{**row, "gitBranch": branch} for row in claude_rows(12)]
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    told = Desk.open(str(path), force=True).asked(dry=True).summary.splitlines()
+    assert [each for each in told if each.startswith("- git: ")] == [line] * bool(line)

@@ -38,6 +38,8 @@ class Occasion(NamedTuple):
     """The messages as they were said, by their ids: what a summary tells of those that were cut down since."""
     known: Mapping[str, Message] = MappingProxyType({})
     """What is known of messages that nobody here can read, by their ids: what a summary tells in their place."""
+    branch: str = ""
+    """The branch of git that the agent's own file names."""
 
 
 THRESHOLD = Occasion()

@@ -198,7 +198,14 @@ class Desk:
         overhead = self.meter.overhead
         known, ratio = self._known(), self.meter.ratio
         occasion = Occasion(
-            trigger, focus=focus, ratio=ratio, overhead=overhead, error=error, rounds=rounds, known=known
+            trigger,
+            focus=focus,
+            ratio=ratio,
+            overhead=overhead,
+            error=error,
+            rounds=rounds,
+            known=known,
+            branch=context.branch,
         )
         steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, context.since)
         after, fold = run(folding(view, steps, occasion), by)

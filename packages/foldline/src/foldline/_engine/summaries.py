@@ -9,6 +9,7 @@ from foldline._engine.spare import SPARE, given_back
 from foldline._engine.worded import worded
 from foldline._facts.merging import settled
 from foldline._facts.reading import facts_of, user_words
+from foldline._facts.repository import on_branch
 from foldline._facts.types import Facts
 from foldline._fold import Occasion, automatic_folds, folds_behind
 from foldline._messages import Message, Summary, replace, text_of
@@ -85,7 +86,7 @@ def replacement(
     round = max(occasion.rounds, folds_behind(messages)) + 1
     behind = view.entries[view.index[span[-1].id] + 1 :]
     facts = facts_of([occasion.known.get(entry.id) or _whole(entry, occasion.originals) for entry in span])
-    facts = settled(facts, facts_of(entry.message for entry in behind))
+    facts = on_branch(settled(facts, facts_of(entry.message for entry in behind)), occasion.branch)
     brief = replace(
         edit.into,
         max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - _line(held)),

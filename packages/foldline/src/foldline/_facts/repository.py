@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
-from foldline._facts.types import Repository
+from foldline._facts.types import Facts, Repository
 from foldline._facts.unmerged import stops, under_way
 from foldline._messages import replace
 from foldline._patterns import pattern
@@ -88,7 +88,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
         if "|" not in command and any(map(_lists_all, calls)) and (left := _LISTED.findall(said)):
             now = replace(now, settled=at, clean=False, left=tuple(dict.fromkeys(left)))
-        known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
+        known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder), named_only=False))
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
 
 
@@ -102,6 +102,20 @@ def stopped(known: Sequence[Repository], command: str, where: str, answer: str) 
     here = _place(known, folder, set())
     each = known[here] if here < len(known) else Repository(folder)
     return (*known[:here], *known[here + 1 :], replace(each, under_way=under_way(each.under_way, asked, answer)))
+
+
+def on_branch(facts: Facts, branch: str) -> Facts:
+    """The facts, where the agent's own file names the branch of git: that is told of a repository of which no command said where it stands."""
+    now = replace(facts.now, repositories=_named(facts.now.repositories, branch)) if facts.now else None
+    return replace(facts, repositories=_named(facts.repositories, branch), now=now)
+
+
+def _named(known: tuple[Repository, ...], branch: str) -> tuple[Repository, ...]:
+    """The repositories, the only one on the branch where its commands name none."""
+    only = known[0] if known else Repository()
+    if branch in ("", "HEAD") or len(known) > 1 or (only.branch and not only.named_only):
+        return known
+    return (replace(only, branch=branch, named_only=only == Repository() or only.named_only),)
 
 
 def opens_pull(name: str, code: str = "") -> bool:

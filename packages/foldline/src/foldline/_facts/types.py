@@ -212,6 +212,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """What git listed there as changed and not committed."""
     under_way: str | None = None
     """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
+    named_only: bool = False
+    """Whether nothing is known of it but the branch that the agent's own file names: no command asked git for anything."""
 
     @property
     def tells(self) -> bool:

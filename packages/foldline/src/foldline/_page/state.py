@@ -134,10 +134,15 @@ def repository(facts: Facts, known: Repository) -> str:
                 known.under_way or "",
                 commit,
                 "opened " + ", ".join(_pull(known, each) for each in known.pulls) if known.pulls else "",
-                f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
+                f"{'changed since' if told else _uncommitted(known)}: {names}" if since else clean,
             ),
         )
     )
+
+
+def _uncommitted(known: Repository) -> str:
+    """How files are told of which no commit was seen: where the agent asked git for nothing, somebody else may have made one."""
+    return "no commit was seen of" if known.named_only else "not committed"
 
 
 def _pull(known: Repository, address: str) -> str:

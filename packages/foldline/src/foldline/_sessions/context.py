@@ -51,6 +51,7 @@ class Context:
         pins: Collection[str] = (),
         course: Course | None = None,
         drafts: Mapping[str, Mapping[str, object]] | None = None,
+        branch: str = "",
     ) -> None:
         self.entries = list(entries)
         self.since = since
@@ -63,6 +64,8 @@ class Context:
         """The stages that the file notes, and where each is worked at among the messages."""
         self.drafts = drafts or {}
         """Drafts that were paid for and stand in no fold yet, by what was asked for."""
+        self.branch = branch
+        """The branch of git that the agent noted last; empty where the file names none."""
         self.learned = dict(learned or {})
         self.receipt = dict(receipt or {})
         """What the newest fold noted of itself."""

@@ -55,6 +55,7 @@ def read(path: str, *, strict: bool = False) -> Reading:
         folded=tuple(entry for entry in _told(told) if entry[0] not in live),
         faults=tuple(source.faults),
         window=next((size for row in reversed(told) if (size := count(row.get("contextWindowSize")))), 0),
+        branch=newest(told, "gitBranch"),
     )
 
 

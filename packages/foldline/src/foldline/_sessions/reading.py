@@ -75,7 +75,7 @@ class Reading(Value, frozen=True):
     says nothing; `overhead` what the agent sends beside the entries, in tokens, where the reader knows it better than
     its format. `replaced` is the context that the newest fold took the place of, where the reader knows it as it was, and
     `restored` what the agent put beside its summary and wrote nowhere, in tokens, by the reader's reckoning. `sealed` is
-    a compaction among the entries that only its provider can read.
+    a compaction among the entries that only its provider can read, and `branch` the branch of git that the agent noted last.
     """
 
     agent: str
@@ -95,6 +95,7 @@ class Reading(Value, frozen=True):
     replaced: tuple[Message, ...] = ()
     restored: int = 0
     sealed: Sealed = Sealed()
+    branch: str = ""
 
 
 class Stored(NamedTuple):

@@ -33,6 +33,7 @@ class Transcript:
             replaced=reading.replaced,
             restored=reading.restored,
             sealed=reading.sealed,
+            branch=reading.branch,
         )
 
     def meter(self, family: str = "o200k") -> Meter:

@@ -56,13 +56,14 @@ def read(path: str, *, strict: bool = False) -> Reading:
         window=window(tree.rows),
         replaced=tuple(message for _, message in prompt) + replaced if replaced else (),
         restored=_restored(tree),
+        branch=about.get("gitBranch", ""),
     )
 
 
 def _rows(source: Source, about: dict[str, str]) -> Iterator[ClaudeRow]:
     before = ""
     for line, data in source.rows():
-        for key in ("sessionId", "cwd", "customTitle", "aiTitle"):
+        for key in ("sessionId", "cwd", "gitBranch", "customTitle", "aiTitle"):
             if value := string(data.get(key)):
                 about[key] = value
         if data.get("type") == "summary" and (title := string(data.get("summary"))):
