@@ -55,6 +55,12 @@ def shared_words(text: str, others: Iterable[str]) -> list[int]:
     return [sum(1 for word in each if FEW * stands[word] <= len(found) + FEW) for each in found]
 
 
+def mostly_of(text: str, other: str) -> bool:
+    """Whether more than half of the words of a text stand in another one, in any form."""
+    wanted = _forms(text)
+    return bool(wanted) and 2 * len(wanted & _forms(other)) > len(wanted)
+
+
 def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:
     """The rules that a sentence of a message takes back: those that the message says again, else those that name most of what it names.
 

@@ -149,6 +149,11 @@ def refuses(clause: str) -> bool:
     return _anywhere("no").match_in(_plain(clause))
 
 
+def only_looks_on(sentence: str) -> bool:
+    """Whether a sentence of a request says that nothing is to be changed."""
+    return _anywhere("looks").match_in(_plain(sentence))
+
+
 def _accepts(words: str, named: re.Match[str]) -> bool:
     """Whether the clause that names an option neither asks nor holds a negation."""
     clause = clauses(words, named)

@@ -50,6 +50,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     decides: tuple[str, ...] = ()
     reason: tuple[str, ...] = ()
     alarm: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 

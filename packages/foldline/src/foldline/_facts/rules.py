@@ -86,6 +86,9 @@ _SAME = pattern(r"(?<=`) - [\w/]+(?: [\w/]+){0,2}(?=;|$)")
 _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 """What stands before the items of a list."""
 
+_CASE = pattern(r"([^,:;.，：；、。]{3,90})([,:，：、])(?=\s|[^\x00-\u2e7f])")
+"""What stands before the first comma or colon of a sentence."""
+
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
@@ -217,6 +220,18 @@ def case_of(order: str) -> str:
     """The title with which an order is told, where that is a case in which it holds, or a no; empty where it is neither."""
     title = f"{order.partition(': ')[0]}:"
     return title if title in order and _turns(title, language_of(order)) else ""
+
+
+@lru_cache(maxsize=1_024)
+def case_before(order: str) -> str:
+    """The case or the kind of work that an order names before it orders anything ("When a test fails, …", "Helpers: …"); empty
+    where it names none."""
+    found = _CASE.match(normal(order))
+    if found is None:
+        return ""
+    case, language = found[1], language_of(order)
+    named = found[2] in ":：" and lifetime(case, language=language) == "none" == _called(case, language)
+    return case if named or _turns(case, language) else ""
 
 
 @lru_cache(maxsize=512)

@@ -325,6 +325,12 @@ def _is_over(path: str, gone: Iterable[str]) -> bool:
     return passes(path) or (bool(path) and any(each.endswith(f"/{path}") for each in gone))
 
 
+def changed_since(facts: Facts) -> bool:
+    """Whether the agent changed anything since the user spoke last."""
+    asked = _asked(facts)
+    return any(p.kind == "change" and p.at > asked for p in facts.pieces)
+
+
 def cause_of(facts: Facts, fault: FailedCall) -> str:
     """What the agent said of an error right after it, from where it says what is wrong; empty where it said only what it does next."""
     said = [p for p in facts.pieces if p.by == "agent" and fault.seen < p.at <= fault.seen + AFTER]

@@ -22,12 +22,13 @@ from foldline._messages import replace
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import OF_FOLDER, files, named_once
 from foldline._page.loops import counted
+from foldline._page.orders import instructed
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
-from foldline._page.task import Task, below, instructed, missing, rules, task
+from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
 from foldline._patterns import pattern

@@ -1,0 +1,113 @@
+"""Which orders of a project or of a command a page tells: those in force that what is pending can use, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline.extend import extract
+from talk import bash, runs, says, user
+
+
+def told(messages: Sequence[Message], after: tuple[str, ...] = ()) -> list[str]:
+    """The orders on the page, without the names of those who gave them, and without the line that points to all of them."""
+    text = extract(Brief(3_000, after=after), messages).text
+    body = text.split("## Rules that stand\n")[1].split("\n## ")[0].strip() if "## Rules that stand\n" in text else ""
+    lines = [line.removeprefix("- ") for line in body.splitlines()]
+    return [line.split(") ", 1)[1] for line in lines if line.startswith(("(the project) ", "(the command) "))]
+
+
+def project(orders: Sequence[str], title: str = "How we work here") -> Message:
+    listed = "\n".join(f"- {order}" for order in orders)
+    return user(f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## {title}\n{listed}\n</INSTRUCTIONS>")
+
+
+EDIT = runs("edit", {"path": "src/rows.py", "oldText": "a", "newText": "b"})
+LOOKED = bash("cat src/rows.py", "rows = []")
+
+# -- what the request forbids ------------------------------------------------------------------------------------------
+
+ON_CHANGING = [
+    "When modifying a module of the importer, always run the existing tests of that module before committing.",
+    "Run the linter and the tests of the importer before claiming that a review or a fix is complete.",
+    "Never mix two findings of a review of the importer in one commit.",
+    "You must keep each diff of the importer small, and easy to review and to revert.",
+]
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "Read-only: no tests, no network.",
+        "Do not modify files or run tests, formatters or the network.",
+        "Please don't edit any files.",
+        "Do not edit, run tests, formatters or builds.",
+        "Do not edit or run tests.",
+        "Keine Dateien ändern.",
+        "No modifiques ningún archivo.",
+        "ファイルは変更しないでください。",
+        "파일은 수정하지 마세요.",
+        "不要修改任何文件。",
+        "Jangan ubah file apa pun.",
+    ],
+)
+def test_where_the_request_changes_nothing_no_order_on_changing_is_told(limit: str) -> None:
+    asked = user(
+        f"Review the importer as it is, and list each finding with its diff, its module and the tests that miss it. {limit}"
+    )
+    assert told([project(ON_CHANGING), asked, *LOOKED]) == []
+    free = user("Fix what the review of the importer found, with a diff for each finding, and run the tests.")
+    assert ON_CHANGING[0] in told([project(ON_CHANGING), free, *EDIT])
+
+
+def test_a_limit_that_was_set_before_holds_for_what_is_asked_for_next() -> None:
+    first = [user("Read-only: do not modify files or run tests. List what the importer misses."), says("It misses the empty rows.")]  # fmt: skip
+    assert told([project(ON_CHANGING), *first], ("Review the importer again, each finding with its module and its diff, with the tests.",)) == []  # fmt: skip
+
+
+def test_what_the_request_forbids_is_not_ordered() -> None:
+    orders = ["Always run the slow tests of the importer after each change of the rows.", "Never rename what is empty without a word in the log."]  # fmt: skip
+    asked = user("Make the importer skip empty rows, and rename what it counts. Do not run the slow tests.")
+    assert told([project(orders), asked, *EDIT]) == orders[1:]
+    allowed = user("Make the importer skip empty rows, rename what it counts, and run the slow tests.")
+    assert told([project(orders), allowed, *EDIT]) == orders
+
+
+def test_a_question_that_changed_nothing_needs_no_orders_on_changing() -> None:
+    asked = user("Does the importer keep the rows that the review named, and how do its tests and its diff show that?")
+    assert told([project(ON_CHANGING), asked, *LOOKED]) == []
+    assert told([project(ON_CHANGING), asked, *LOOKED, says("It keeps them, as its tests show.")]) == []
+
+
+# -- other kinds of work -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("order", "fits"),
+    [
+        ("When deploying a mirror, always copy the invoices of the depot and their dates first.", False),
+        ("When counting invoices, always leave out the dates of the depot.", True),
+        ("Duties of helpers: never change the invoices of the depot or their dates without a word.", False),
+        ("Invoices: never change the dates of the depot without a word.", True),
+        ("For work on the parser, prefer short names for the dates and the invoices of the depot.", False),
+    ],
+)
+def test_an_order_that_begins_with_another_work_is_not_told(order: str, fits: bool) -> None:
+    asked = user("Count the invoices of the depot by their dates, and write the sums down.")
+    assert told([project([order]), asked, *EDIT]) == ([order] if fits else [])
+
+
+def test_an_order_for_whatever_is_changed_is_told_once_something_was() -> None:
+    order = "For coding work, prefer small functions with the names of the depot."
+    asked = user("Count the invoices of the depot with functions of their own.")
+    assert told([project([order]), asked, *EDIT]) == [order]
+
+
+def test_a_long_request_that_shares_a_few_words_with_everything_takes_in_no_orders_by_them() -> None:
+    orders = ["Keep the letters short, with the names of both sides.", "Never tell a sum of the depot without a date."]  # fmt: skip
+    asked = "Count the invoices of the depot by their dates, and write the sums down. "
+    assert told([project(orders), user(f"{asked}The letters of the depot have names and a date."), *EDIT]) != []
+    long = "".join(f"Of part {n} the old sums hold, and nobody asks for other ones. " for n in range(16))
+    assert told([project(orders), user(f"{asked}{long}The letters of the depot have names and a date."), *EDIT]) == []
