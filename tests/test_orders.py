@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message
-from foldline.extend import extract
+from foldline.extend import Text, extract
 from talk import bash, runs, says, user
 
 
@@ -111,3 +111,128 @@ def test_a_long_request_that_shares_a_few_words_with_everything_takes_in_no_orde
     assert told([project(orders), user(f"{asked}The letters of the depot have names and a date."), *EDIT]) != []
     long = "".join(f"Of part {n} the old sums hold, and nobody asks for other ones. " for n in range(16))
     assert told([project(orders), user(f"{asked}{long}The letters of the depot have names and a date."), *EDIT]) == []
+
+
+# -- a command that is under way ---------------------------------------------------------------------------------------
+
+TIDY = """# Tidy the depot
+
+Keeps the depot in order.
+
+## Steps
+
+### 1. Find what is loose
+
+```bash
+depot list --loose
+```
+
+### 2. Put the rows back
+
+For each row that is loose:
+- Read its ticket first
+- Put it where the ticket says
+
+### 3. Write the record
+- note the number of the record
+- We need to do this FIRST so that the letters can name it
+
+### 4. Answer the letters
+
+Leave out letters that the owner answered last. The owner is whoever signed the ticket.
+
+```bash
+# 5. Not a step
+depot answer
+```
+
+### 5. Close
+
+Once all letters are answered, ask whether the depot may be opened.
+
+## Prices
+
+| Part | Price |
+|------|-------|
+| 1 | low |
+| 2 | high |
+"""
+STEPS = [
+    "1. Find what is loose",
+    "2. Put the rows back: Read its ticket first; Put it where the ticket says",
+    "3. Write the record: note the number of the record; We need to do this FIRST so that the letters can name it",
+    "4. Answer the letters",
+    "5. Close: Once all letters are answered, ask whether the depot may be opened.",
+]
+PHASES = """# The round
+
+| # | Phase | By | Gate |
+|---|-------|----|------|
+| 1 | Plan | `planning` | the user |
+| 2 | Build | `building` | all tests pass |
+| 3 | Ship | `shipping` | the user |
+| 4 | Look back | `looking` | the letter is written |
+
+Never build without a plan.
+Always look back before reporting the round done, and never close it before the letter is written.
+Never ship on a Friday without a word of the user.
+"""
+
+
+def command(name: str, body: str, words: str = "") -> list[Message]:
+    called = f"<command-message>{name}</command-message>\n<command-name>/{name}</command-name>"
+    return [user(f"{called}\n<command-args>{words}</command-args>" if words else called), Message("user", (Text(body, by="command"),))]  # fmt: skip
+
+
+def test_of_a_command_that_is_under_way_the_steps_are_told_with_what_they_order() -> None:
+    assert told([*command("tidy", TIDY), *EDIT]) == STEPS
+
+
+def test_a_command_that_is_given_again_orders_its_steps_again() -> None:
+    done = [*command("tidy", TIDY), *EDIT, says("The depot is tidy now.")]
+    assert told([*done, user("Now write to the people of the mill, and ask them for the prices of next month.")]) == []
+    assert told(done, ("/tidy",)) == STEPS
+
+
+def test_of_a_command_of_many_phases_those_to_come_are_told_when_the_user_agrees_to_go_on() -> None:
+    round_ = [
+        *command("round", PHASES),
+        says("**Phase 1: Plan**\n\nHere is the plan. Is it approved?"),
+        user("approved"),
+        *EDIT,
+        says("Phase 3: Ship. May I ship it?"),
+    ]
+    assert told(round_, ("approved",)) == [
+        "Phase 3: Ship: `shipping`; the user",
+        "Phase 4: Look back: `looking`; the letter is written",
+        "Always look back before reporting the round done, and never close it before the letter is written.",
+        "Never ship on a Friday without a word of the user.",
+    ]
+
+
+def test_the_steps_of_a_command_are_a_list_below_a_line_that_leads_it_in() -> None:
+    body = "You look after the depot. Follow these steps:\n\n   1. List what is loose\n   2. Ask for:\n      - the number\n      - the owner\n   3. Write it down\n\nKeep it short."
+    assert told([*command("look", body), *LOOKED]) == [
+        "1. List what is loose",
+        "2. Ask for: the number; the owner",
+        "3. Write it down",
+    ]
+
+
+def test_of_a_long_step_what_must_be_is_told_before_what_it_only_names() -> None:
+    items = [f"Look at the part {n} of the yard, at its gate and its rows" for n in range(8)]
+    loud = "Show the owner the text of the letter before. Do NOT send it until they agree."
+    body = "# Letters\n\n## Step 1: Look\n\n{}\n\n## Step 2: Write\n\n{}\n".format(*("\n".join(f"- {each}" for each in several) for several in (items[:2], [*items, loud])))  # fmt: skip
+    steps = told([*command("letters", body), *LOOKED])
+    assert steps[0] == f"Step 1: Look: {items[0]}; {items[1]}"
+    assert steps[1] == f"Step 2: Write: {loud}"
+
+
+def test_a_page_that_fills_its_budget_tells_no_steps() -> None:
+    text = extract(Brief(3_000, fills="words"), [*command("tidy", TIDY), *EDIT]).text
+    assert STEPS[1] not in text
+
+
+def test_a_list_of_what_there_is_has_no_steps() -> None:
+    body = "The depot has these parts.\n\n1. The mill\n2. The yard\n3. The gate\n\nLook at what is loose there."
+    assert told([*command("look", body), *LOOKED]) == []

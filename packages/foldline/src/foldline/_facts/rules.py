@@ -222,6 +222,12 @@ def case_of(order: str) -> str:
     return title if title in order and _turns(title, language_of(order)) else ""
 
 
+def holds_in_a_case(order: str) -> bool:
+    """Whether an order begins with the case in which it holds."""
+    case = case_before(order)
+    return bool(case) and _turns(case, language_of(order))
+
+
 @lru_cache(maxsize=1_024)
 def case_before(order: str) -> str:
     """The case or the kind of work that an order names before it orders anything ("When a test fails, …", "Helpers: …"); empty

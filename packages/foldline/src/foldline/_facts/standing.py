@@ -9,6 +9,7 @@ from foldline._facts.again import said_again, shared_words, telling_words
 from foldline._facts.chitchat import accepts
 from foldline._facts.cues import (
     announces,
+    approves,
     asks,
     changes_in,
     labels_open,
@@ -243,12 +244,23 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
 
 
 def carried_out(facts: Facts, at: int) -> bool:
-    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else."""
+    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else,
+    in other words than an answer to what the agent asked, and did not give the command again."""
     asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
     closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
-    said = sorted((r.newest, r.text) for r in facts.requests if not (resumes(r.text) or accepts(r.text)))
-    called = max((each for each in said if each[0] <= at), default=(at, ""))
-    return closed and bool(said) and said[-1][0] > at and not any(shared_words(called[1], [said[-1][1]]))
+    said = sorted(
+        (r.newest, r.text)
+        for r in facts.requests
+        if not (r.amid or any(goes(r.text) for goes in (resumes, accepts, approves)))
+    )
+    called = called_by(facts, at)
+    spoken = bool(said) and said[-1][0] > at and said[-1][1] != called
+    return closed and spoken and not any(shared_words(called, [said[-1][1]]))
+
+
+def called_by(facts: Facts, at: int) -> str:
+    """The request that called a command whose words came then; empty where none is known."""
+    return max((r for r in facts.requests if r.at <= at), key=lambda r: r.at, default=UserRequest("")).text
 
 
 def comes_last(order: Piece) -> bool:

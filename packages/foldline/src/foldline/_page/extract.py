@@ -90,7 +90,7 @@ def compose(brief: Brief, facts: Facts) -> str:
 
     A page that fills a hard budget is all that is left of what it stands for: it tells more kinds of pieces, letter by letter.
     """
-    facts = facts if brief.fills else plain(_for_reading(facts))
+    facts = _for_filling(facts) if brief.fills else plain(_for_reading(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -112,6 +112,11 @@ def _for_reading(facts: Facts) -> Facts:
     told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     return replace(facts, pieces=tuple(readable(counted(facts))))
+
+
+def _for_filling(facts: Facts) -> Facts:
+    """The facts without the steps of commands, where what happened needs the room."""
+    return replace(facts, pieces=tuple(p for p in facts.pieces if not (p.kind == "rule" and p.item)))
 
 
 def _in_short(piece: Piece) -> Piece:

@@ -9,9 +9,19 @@ from typing import NamedTuple
 from foldline._facts.again import mostly_of, shared_words
 from foldline._facts.cues import asks, only_looks_on, refuses
 from foldline._facts.pasted import without_document
+from foldline._facts.patterns import rare
 from foldline._facts.rules import case_before, is_long, lifetime, shouts
 from foldline._facts.splitting import split
-from foldline._facts.standing import answered, carried_out, changed_files, changed_since, comes_last, open_steps
+from foldline._facts.standing import (
+    answered,
+    called_by,
+    carried_out,
+    changed_files,
+    changed_since,
+    comes_last,
+    open_steps,
+)
+from foldline._facts.steps import names_step, plain, title_of
 from foldline._facts.types import Facts, Piece
 from foldline._page.task import ADDRESS, rules, telling
 from foldline._patterns import pattern
@@ -33,6 +43,9 @@ _OF_COMMITS = pattern(r"\b(?:commits?|PRs?|(?:pull|merge) requests?)\b", re.IGNO
 
 _OF_CHANGES = pattern(r"\b(?:cod(?:e|ing)|chang\w+|modif\w+|edit\w*|commit\w*|implement\w*)\b", re.IGNORECASE)
 """How a case speaks of whatever work on files."""
+
+_UNSAID = rare(rf"{ADDRESS.pattern}|(?<!\S)/[\w:-]+(?!\S)")
+"""What says nothing of the work: addresses, and the name of a command."""
 
 _FILE, _FOLDER = pattern(r"`(?:\./)?([\w./-]*\w\.\w+)`"), pattern(r"`(?:\./)?([\w./-]+)/`")
 """A file and a folder that are named as code."""
@@ -79,22 +92,57 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
     steps of the plan, and of what comes of changed files; of a command that came with the task also what it orders first.
 
-    A command that was carried out before the user spoke of something else, which is in `after`, orders nothing any more.
+    A command that was carried out orders nothing any more.
     """
-    newest = max((p.at for p in facts.pieces if p.kind == "rule" and p.by == "command"), default=-1)
-    over = carried_out(facts.latest, newest) or (answered(facts) and any(map(telling, after)))
-    pieces = [p for p in facts.pieces if p.kind == "rule" and not (over and p.by == "command")]
+    pieces = [p for p in facts.pieces if p.kind == "rule"]
+    newest = max((p.at for p in pieces if p.by == "command"), default=-1)
+    if _is_over(facts, newest, after):
+        pieces = [p for p in pieces if p.by != "command"]
     if not pieces:
         return []
     pending = _pending(facts, words, after)
-    orders = [*_orders(pieces, pending)]
+    orders = [*_orders([p for p in pieces if not p.item], pending)]
     project = sorted((o for o in orders if o.piece.by == "harness" and _fits(o, pending)), key=lambda o: o.urgency)
-    project = [o for place, o in enumerate(project) if o.sure or place < FITTING]
+    project = [o for place, o in enumerate(project) if o.sure or place < FITTING][:INSTRUCTED]
     began = newest >= max((r.newest for r in facts.requests if telling(r.text)), default=-1)
-    own = (o for o in orders if o.piece.by == "command" and o.piece.at == newest)
-    command = sorted((o for o in own if began or comes_last(o.piece) or _meant(o)), key=lambda o: o.urgency)
-    most = TEMPLATE if any(request.at == newest for request in facts.requests) else INSTRUCTED
-    return [o.piece for o in sorted((*project[:INSTRUCTED], *command[:most]), key=lambda o: o.place)]
+    began |= called_by(facts.latest, newest) in after
+    steps = _to_come(facts, [p for p in pieces if p.item and p.at == newest], began=began)[:TEMPLATE]
+    own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
+    most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else INSTRUCTED
+    told = sorted((*project, *_of_command(own, steps, began=began)[:most]), key=lambda o: o.place)
+    return [*steps, *(o.piece for o in told)]
+
+
+def _is_over(facts: Facts, at: int, after: Sequence[str]) -> bool:
+    """Whether a command whose words came then was carried out before the user spoke of something else, or stands behind the page."""
+    called = called_by(facts, at)
+    other = any(telling(text) and text != called for text in after)
+    again = any(p.kind == "rule" and p.by == "command" and p.at >= facts.end for p in facts.latest.pieces)
+    return again or carried_out(facts.latest, at) or (answered(facts) and other)
+
+
+def _of_command(orders: Sequence[_Order], steps: Sequence[Piece], *, began: bool) -> list[_Order]:
+    """What a command orders beside its steps: what speaks of those to come first, or of what is pending; of one without steps that
+    `began` what is pending all of it."""
+    told = " ".join(step.text for step in steps)
+    rest = [o for o in orders if not _in(told, plain(o.piece.text))]
+    speak = shared_words(" ".join(title_of(step.text) for step in steps), [o.piece.text for o in rest])
+    coming = {o.place for o, n in zip(rest, speak) if n}
+    rest = [o for o in rest if o.place in coming or (o.sure if steps else began or comes_last(o.piece) or _meant(o))]
+    return sorted(rest, key=lambda o: (o.place not in coming, *o.urgency))
+
+
+def _in(told: str, order: str) -> bool:
+    """Whether steps say an order, with what stands over it or without."""
+    below = order.partition(": ")[2]
+    return order in told or (bool(below) and below in told)
+
+
+def _to_come(facts: Facts, steps: Sequence[Piece], *, began: bool) -> list[Piece]:
+    """The steps of a command from the last one that the agent spoke of; of one that it spoke of none all, if it `began` what is pending."""
+    said = [p.text for p in facts.latest.pieces if steps and p.by == "agent" and p.at > steps[0].at]
+    reached = [i for i, step in enumerate(steps) if any(names_step(text, step.text) for text in said)]
+    return [*steps[max(reached, default=0) :]] if began or reached else []
 
 
 def _pending(facts: Facts, words: Sequence[str], after: Sequence[str]) -> _Pending:
@@ -106,7 +154,7 @@ def _pending(facts: Facts, words: Sequence[str], after: Sequence[str]) -> _Pendi
     closed = answered(facts.latest) or bool(said and asks(said[-1]))
     idle = any(map(only_looks_on, (*sentences, *limits))) or (closed and not changed_since(facts.latest))
     kept = [each for each in sentences if each not in forbidden]
-    text = ADDRESS.sub(" ", " ".join((*kept, *(todo.text for todo in open_steps(facts)))))
+    text = _UNSAID.sub(" ", " ".join((*kept, *(todo.text for todo in open_steps(facts)))))
     return _Pending(text, forbidden, [f"/{file.path}/" for file in changed_files(facts.latest)], not idle)
 
 
