@@ -47,19 +47,16 @@ def steps_of(body: str) -> list[str]:
     return next((steps for way in ways if len(steps := [*way(lines)]) >= FEWEST), [])
 
 
-def is_step(order: str) -> bool:
-    """Whether an order is told as a step."""
-    return _NAMED.match(order) is not None
-
-
-def names_step(words: str, step: str) -> bool:
-    """Whether words speak of a step: by its number, or by a title of several words."""
-    named = _NAMED.match(step)
-    if named is None:
-        return False
-    label, number, title = named.groups()
-    numbered = label and re.search(rf"\b{label} {number}\b", words, re.IGNORECASE)
-    return bool(numbered) or (" " in title and title.lower() in words.lower())
+def reached(steps: Sequence[str], words: str) -> int | None:
+    """The place of the last step that words speak of, by its number or by a title of several words; None where they speak of none."""
+    named = [found for step in steps if (found := _NAMED.match(step))]
+    label = next((found[1] for found in named if found[1]), "")
+    numbers = {*re.findall(rf"\b{label} (\d{{1,2}})\b", words, re.IGNORECASE)} if label else set[str]()
+    words = words.lower()
+    spoken = [
+        i for i, found in enumerate(named) if found[2] in numbers or (" " in found[3] and found[3].lower() in words)
+    ]
+    return max(spoken, default=None)
 
 
 def title_of(step: str) -> str:

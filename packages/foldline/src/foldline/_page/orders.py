@@ -21,7 +21,7 @@ from foldline._facts.standing import (
     comes_last,
     open_steps,
 )
-from foldline._facts.steps import names_step, plain, title_of
+from foldline._facts.steps import plain, reached, title_of
 from foldline._facts.types import Facts, Piece
 from foldline._page.task import ADDRESS, rules, telling
 from foldline._patterns import pattern
@@ -140,9 +140,9 @@ def _in(told: str, order: str) -> bool:
 
 def _to_come(facts: Facts, steps: Sequence[Piece], *, began: bool) -> list[Piece]:
     """The steps of a command from the last one that the agent spoke of; of one that it spoke of none all, if it `began` what is pending."""
-    said = [p.text for p in facts.latest.pieces if steps and p.by == "agent" and p.at > steps[0].at]
-    reached = [i for i, step in enumerate(steps) if any(names_step(text, step.text) for text in said)]
-    return [*steps[max(reached, default=0) :]] if began or reached else []
+    said = "\n".join(p.text for p in facts.latest.pieces if steps and p.by == "agent" and p.at > steps[0].at)
+    place = reached([step.text for step in steps], said)
+    return [*steps[place or 0 :]] if began or place is not None else []
 
 
 def _pending(facts: Facts, words: Sequence[str], after: Sequence[str]) -> _Pending:
