@@ -236,3 +236,18 @@ def test_a_page_that_fills_its_budget_tells_no_steps() -> None:
 def test_a_list_of_what_there_is_has_no_steps() -> None:
     body = "The depot has these parts.\n\n1. The mill\n2. The yard\n3. The gate\n\nLook at what is loose there."
     assert told([*command("look", body), *LOOKED]) == []
+
+
+def test_a_command_whose_last_report_asks_nothing_orders_no_steps() -> None:
+    done = says("The depot is tidy now, and all letters are answered.")
+    assert not {*STEPS} & {*told([*command("tidy", TIDY), *EDIT, done])}
+    asks = says("The rows are back. Shall I answer the letters?")
+    assert told([*command("tidy", TIDY), *EDIT, asks]) == STEPS
+
+
+def test_a_skill_that_the_agent_took_up_for_one_request_is_over_with_it() -> None:
+    skill = Message("user", (Text("# Counting\n\nNever count a row of the depot twice.", by="command"),))
+    first = user("Count the rows of the depot for the letter to the mill, and put the sums into the table.")
+    counted = [first, *LOOKED, skill, *EDIT, says("The rows are counted, and the sums stand in the table.")]
+    assert told([*counted, user("Now mend the gate of the mill.")]) == []
+    assert told([*counted, user("Count the rows of the yard for the table as well.")]) == ["Never count a row of the depot twice."]  # fmt: skip

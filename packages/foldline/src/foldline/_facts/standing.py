@@ -44,6 +44,9 @@ NAMED = 3
 SPOKEN_OF = 2
 """Words that the user's words share with a question that they answer, and that what was done or taken up shares with an open point."""
 
+_GOING_ON = (resumes, accepts, approves)
+"""What says only that the work is to go on."""
+
 _SEVERAL = 60
 """Characters of the shortest sentence that says several steps."""
 
@@ -245,17 +248,28 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
 
 def carried_out(facts: Facts, at: int) -> bool:
     """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else,
-    in other words than an answer to what the agent asked, and did not give the command again."""
-    asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
+    in other words than an answer to what the agent asked, and did not give the command again.
+
+    What the agent took up by itself for a request of many words is over with that, unless several of these are said again.
+    """
+    asking = _asking(facts)
     closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
-    said = sorted(
-        (r.newest, r.text)
-        for r in facts.requests
-        if not (r.amid or any(goes(r.text) for goes in (resumes, accepts, approves)))
-    )
+    said = sorted((r.newest, r.text) for r in facts.requests if not (r.amid or any(goes(r.text) for goes in _GOING_ON)))
     called = called_by(facts, at)
     spoken = bool(said) and said[-1][0] > at and said[-1][1] != called
-    return closed and spoken and not any(shared_words(called, [said[-1][1]]))
+    least = 1 if called.startswith("/") else SPOKEN_OF
+    return closed and spoken and shared_words(called, [said[-1][1]])[0] < least
+
+
+def finished(facts: Facts) -> bool:
+    """Whether a report that asks nothing closed the newest turn."""
+    last = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
+    return answered(facts) and last not in _asking(facts)
+
+
+def _asking(facts: Facts) -> set[int]:
+    """The messages whose reports ask something, or leave it open."""
+    return {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
 
 
 def called_by(facts: Facts, at: int) -> str:

@@ -19,6 +19,7 @@ from foldline._facts.standing import (
     changed_files,
     changed_since,
     comes_last,
+    finished,
     open_steps,
 )
 from foldline._facts.steps import plain, reached, title_of
@@ -106,7 +107,8 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     project = [o for place, o in enumerate(project) if o.sure or place < FITTING][:INSTRUCTED]
     began = newest >= max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     began |= called_by(facts.latest, newest) in after
-    steps = _to_come(facts, [p for p in pieces if p.item and p.at == newest], began=began)[:TEMPLATE]
+    under_way = bool(after and facts.now is None) or not finished(facts.latest)
+    steps = _to_come(facts, [p for p in pieces if under_way and p.item and p.at == newest], began=began)[:TEMPLATE]
     own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
     most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else INSTRUCTED
     told = sorted((*project, *_of_command(own, steps, began=began)[:most]), key=lambda o: o.place)
