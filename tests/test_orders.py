@@ -75,6 +75,18 @@ def test_what_the_request_forbids_is_not_ordered() -> None:
     assert told([project(orders), allowed, *EDIT]) == orders
 
 
+def test_what_is_never_to_be_done_in_one_way_may_be_ordered_in_another() -> None:
+    order = "All pull requests and releases of the importer MUST have titles that begin with their kind."
+    asked = [user("Never open pull requests against the release branch."), says("I will not.")]
+    assert told([project([order]), *asked, user("Mend the importer, and open one."), *EDIT]) == [order]
+
+
+def test_a_request_that_the_client_says_again_has_the_changes_that_were_made_for_it() -> None:
+    order = "All commits of the importer MUST begin with their kind."
+    asked = user("Can you make the importer read the old rows?")
+    assert told([project([order]), asked, *EDIT, asked, says("It reads them now.")]) == [order]
+
+
 def test_a_question_that_changed_nothing_needs_no_orders_on_changing() -> None:
     asked = user("Does the importer keep the rows that the review named, and how do its tests and its diff show that?")
     assert told([project(ON_CHANGING), asked, *LOOKED]) == []
@@ -241,7 +253,7 @@ def test_a_list_of_what_there_is_has_no_steps() -> None:
 def test_a_command_whose_last_report_asks_nothing_orders_no_steps() -> None:
     done = says("The depot is tidy now, and all letters are answered.")
     assert not {*STEPS} & {*told([*command("tidy", TIDY), *EDIT, done])}
-    asks = says("The rows are back. Shall I answer the letters?")
+    asks = says("The rows are back. Shall I go on?")
     assert told([*command("tidy", TIDY), *EDIT, asks]) == STEPS
 
 

@@ -24,6 +24,9 @@ _PULL = re.compile(r"\b[pm]rs?\b")
 FEW = 4
 """A word that more than one text in so many has says nothing of what it is about."""
 
+MOSTLY = 3 / 4
+"""The share of the words of a text that another one has, and more, where it speaks of the same."""
+
 NAMED = 1 / 6
 """The share of the words of what takes a rule back that a rule must have where all of them are short."""
 
@@ -56,9 +59,9 @@ def shared_words(text: str, others: Iterable[str]) -> list[int]:
 
 
 def mostly_of(text: str, other: str) -> bool:
-    """Whether more than half of the words of a text stand in another one, in any form."""
+    """Whether all but a few of the words of a text stand in another one, in any form."""
     wanted = _forms(text)
-    return bool(wanted) and 2 * len(wanted & _forms(other)) > len(wanted)
+    return bool(wanted) and MOSTLY * len(wanted) < len(wanted & _forms(other))
 
 
 def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:

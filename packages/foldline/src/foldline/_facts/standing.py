@@ -352,8 +352,8 @@ def _is_over(path: str, gone: Iterable[str]) -> bool:
 
 
 def changed_since(facts: Facts) -> bool:
-    """Whether the agent changed anything since the user spoke last."""
-    asked = _asked(facts)
+    """Whether the agent changed anything since the newest request was first said: clients say it again where they fold."""
+    asked = max(facts.requests, key=lambda request: request.newest, default=UserRequest("")).at
     return any(p.kind == "change" and p.at > asked for p in facts.pieces)
 
 
