@@ -111,6 +111,21 @@ def test_an_order_that_begins_with_another_work_is_not_told(order: str, fits: bo
     assert told([project([order]), asked, *EDIT]) == ([order] if fits else [])
 
 
+@pytest.mark.parametrize(("path", "holds"), [("mills/north.toml", True), ("src/rows.py", False)])
+def test_a_case_that_names_a_folder_holds_for_work_in_that_folder(path: str, holds: bool) -> None:
+    order = "Before touching `mills/`, ALWAYS ask the owner of the commit what the sums of the depot were."
+    changed = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+    asked = user(
+        "Mend the sums of the depot, and ask for what is missing before touching anything that the mills need."
+    )
+    assert told([project([order]), asked, *changed]) == ([order] if holds else [])
+
+
+def test_what_only_says_more_of_the_order_before_it_is_none() -> None:
+    orders = ["Never change the sums of the depot without a word of its owner.", "This is a must for the sums of the depot, and never up for talk."]  # fmt: skip
+    assert told([project(orders), user("Change what the sums of the depot leave out."), *EDIT]) == orders[:1]
+
+
 def test_an_order_for_whatever_is_changed_is_told_once_something_was() -> None:
     order = "For coding work, prefer small functions with the names of the depot."
     asked = user("Count the invoices of the depot with functions of their own.")

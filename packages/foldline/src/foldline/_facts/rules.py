@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline._facts.cues import points_back
+from foldline._facts.cues import leans, points_back
 from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.pasted import without_document
 from foldline._facts.patterns import Patterns, parts_of, rare
@@ -186,7 +186,7 @@ def ruling(instructions: str) -> tuple[str, ...]:
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
     orders = dict.fromkeys(_orders([*sentences(read)], read, language))
-    return tuple(text for text in orders if text and not points_back(text))[:MOST_RULING]
+    return tuple(text for text in orders if text and not (points_back(text) or leans(text)))[:MOST_RULING]
 
 
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
@@ -237,7 +237,11 @@ def case_before(order: str) -> str:
         return ""
     case, language = found[1], language_of(order)
     named = found[2] in ":：" and lifetime(case, language=language) == "none" == _called(case, language)
-    return case if named or _turns(case, language) else ""
+    if not (named or _turns(case, language)):
+        return ""
+    for literal in _LITERAL.findall(order):
+        case = case.replace(_NAMED, literal, 1)
+    return case
 
 
 @lru_cache(maxsize=512)

@@ -168,10 +168,18 @@ def _orders(pieces: Sequence[Piece], pending: _Pending) -> Iterator[_Order]:
         for several in ([ADDRESS.sub(" ", p.text) for p in pieces], [p.under for p in pieces], cases)
     )
     for i, piece in enumerate(pieces):
-        held = (case[i] if cases[i] else -1) or int(bool(pending.files) and bool(_OF_CHANGES.search(cases[i])))
+        held = _held(cases[i], case[i], pending) if cases[i] else -1
         named = _names_one_of(pending.files, piece)
         lands = bool(pending.files) and _OF_COMMITS.search(piece.text) is not None and shouts(piece.text)
         yield _Order(piece, i, shared[i], headed[i], held, named, lands and (named or held != 0))
+
+
+def _held(case: str, shared: int, pending: _Pending) -> int:
+    """How many words a case has in common with what is pending; of one that names a folder whether work is done there, of one that
+    is that of all work on files whether any were changed."""
+    if folders := _FOLDER.findall(case):
+        return int(any(f"{name}/" in text for name in folders for text in (pending.text, *pending.files)))
+    return shared or int(bool(pending.files) and _OF_CHANGES.search(case) is not None)
 
 
 def _fits(order: _Order, pending: _Pending) -> bool:
