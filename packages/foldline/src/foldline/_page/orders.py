@@ -30,7 +30,7 @@ from foldline._patterns import pattern
 INSTRUCTED = 6
 """The most sentences that are told of a project's own instructions."""
 
-FITTING = 3
+FITTING = 2
 """How many of them are told before those that have only one word in common with what is pending are left out."""
 
 TEMPLATE = 12
@@ -178,7 +178,8 @@ def _held(case: str, shared: int, pending: _Pending) -> int:
     """How many words a case has in common with what is pending; of one that names a folder whether work is done there, of one that
     is that of all work on files whether any were changed."""
     if folders := _FOLDER.findall(case):
-        return int(any(f"{name}/" in text for name in folders for text in (pending.text, *pending.files)))
+        places = (*pending.files, *(f"/{word.strip('`')}" for word in pending.text.split() if "/" in word))
+        return int(any(f"/{name}/" in place for name in folders for place in places))
     return shared or int(bool(pending.files) and _OF_CHANGES.search(case) is not None)
 
 
