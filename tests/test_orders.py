@@ -272,6 +272,22 @@ def test_a_command_whose_last_report_asks_nothing_orders_no_steps() -> None:
     assert told([*command("tidy", TIDY), *EDIT, asks]) == STEPS
 
 
+def test_a_command_that_was_given_several_times_is_over_as_each_of_them_was() -> None:
+    body = "# Tidy\n\nNever rename a column of the depot. Look at its rows."
+    found = user(
+        "These were found: the rows of the gate, which you can give to the mill, are described without a break."
+    )
+    tidy = [*command("tidy", body), *EDIT, says("It is tidy.")]
+    talk = [*tidy, found, *EDIT, says("They are gone."), *tidy]
+    assert told([*talk, user("can you give me a short description")]) == []
+
+
+def test_a_case_without_an_order_is_none() -> None:
+    body = "# Asking\n\n## Rules\n\n- Before the merge to the yard\n- Before the merge, ask the owner of the yard\n- One letter for one owner\n"
+    orders = told([*command("ask", body), *LOOKED])
+    assert {*orders} == {"Before the merge, ask the owner of the yard", "One letter for one owner"}
+
+
 def test_a_skill_that_the_agent_took_up_for_one_request_is_over_with_it() -> None:
     skill = Message("user", (Text("# Counting\n\nNever count a row of the depot twice.", by="command"),))
     first = user("Count the rows of the depot for the letter to the mill, and put the sums into the table.")

@@ -108,6 +108,9 @@ _WONDERS = pattern(
 _CLAUSE = re.compile(r"[,;:，；：、](?!\d)|\s[-–—]\s")
 """Where a clause ends."""
 
+_WORDS_OF_A_CASE = 6
+"""Words of the longest case that is told without what holds in it."""
+
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
@@ -222,6 +225,15 @@ def case_of(order: str) -> str:
     return title if title in order and _turns(title, language_of(order)) else ""
 
 
+def only_a_case(sentence: str) -> bool:
+    """Whether a sentence says when something holds, and not what ("Before the merge to main")."""
+    return (
+        not _CLAUSE.search(sentence)
+        and len(sentence.split()) <= _WORDS_OF_A_CASE
+        and _turns(sentence, language_of(sentence))
+    )
+
+
 def holds_in_a_case(order: str) -> bool:
     """Whether an order begins with the case in which it holds."""
     case = case_before(order)
@@ -259,11 +271,12 @@ def _shows(title: str, language: str) -> bool:
 
 
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
-    """Whether an item of instructions is an order: by the title over it, or by its mood."""
+    """Whether an item of instructions is an order: by its mood, or by the title over it, but for a case without an order."""
     text, cues = normal(item).lower(), cues_of(language)
     if cues is None or _NAMES.search(text):
         return False
-    return above != "none" or any(map(cues.mood.match_in, {text, text.partition(": ")[2]}))
+    moods = any(map(cues.mood.match_in, {text, text.partition(": ")[2]}))
+    return moods or (above != "none" and not only_a_case(item))
 
 
 def shouts(order: str) -> bool:

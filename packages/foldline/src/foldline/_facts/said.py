@@ -12,7 +12,7 @@ from foldline._facts.language import language_of
 from foldline._facts.lasting import lasting
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import case_of, rules_in, ruling
+from foldline._facts.rules import case_of, only_a_case, rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.splitting import split
@@ -118,7 +118,8 @@ class Said:
 
     def _orders(self, text: str, at: int, part: int) -> None:
         """Tells what a command, a skill or a template orders."""
-        for each in (*ruling(text), *(each for each in sentences(text) if says_when_done(each))):
+        last = (each for each in sentences(text) if says_when_done(each) and not only_a_case(each.rpartition(": ")[2]))
+        for each in (*ruling(text), *last):
             self._pieces.tell(each, at, part, "rule", "command")
 
     def _body(self, text: str, at: int, part: int) -> None:

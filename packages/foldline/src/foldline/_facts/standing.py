@@ -274,7 +274,8 @@ def _asking(facts: Facts) -> set[int]:
 
 def called_by(facts: Facts, at: int) -> str:
     """The request that called a command whose words came then; empty where none is known."""
-    return max((r for r in facts.requests if r.at <= at), key=lambda r: r.at, default=UserRequest("")).text
+    said = (r for r in facts.requests if r.at <= at)
+    return max(said, key=lambda r: r.newest if r.newest <= at else r.at, default=UserRequest("")).text
 
 
 def comes_last(order: Piece) -> bool:
