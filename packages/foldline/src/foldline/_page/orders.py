@@ -30,7 +30,7 @@ from foldline._patterns import pattern
 INSTRUCTED = 6
 """The most sentences that are told of a project's own instructions."""
 
-FITTING = 2
+FITTING = 3
 """How many of them are told before those that have only one word in common with what is pending are left out."""
 
 TEMPLATE = 12
