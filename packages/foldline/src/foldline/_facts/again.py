@@ -24,6 +24,9 @@ _PULL = re.compile(r"\b[pm]rs?\b")
 FEW = 4
 """A word that more than one text in so many has says nothing of what it is about."""
 
+MOSTLY = 3 / 4
+"""The share of the words of a text that another one has, and more, where it speaks of the same."""
+
 NAMED = 1 / 6
 """The share of the words of what takes a rule back that a rule must have where all of them are short."""
 
@@ -53,6 +56,12 @@ def shared_words(text: str, others: Iterable[str]) -> list[int]:
     found = [_forms(other) & wanted for other in others]
     stands = Counter(word for each in found for word in each)
     return [sum(1 for word in each if FEW * stands[word] <= len(found) + FEW) for each in found]
+
+
+def mostly_of(text: str, other: str) -> bool:
+    """Whether all but a few of the words of a text stand in another one, in any form."""
+    wanted = _forms(text)
+    return bool(wanted) and MOSTLY * len(wanted) < len(wanted & _forms(other))
 
 
 def taken_back(sentence: str, words: str, rules: Iterable[str]) -> set[str]:

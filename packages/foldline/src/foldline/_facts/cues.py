@@ -74,6 +74,11 @@ def resumes(words: str) -> bool:
     return len(said) <= _RESUMING and "\n" not in said and _anywhere("resumes").match_in(said)
 
 
+def approves(words: str) -> bool:
+    """Whether a message only says that what was to be approved is."""
+    return _anywhere("approves").match_in(_plain(words).rstrip(" .!。！\n"))
+
+
 def offers(sentence: str) -> bool:
     """Whether a sentence says what its speaker would do if that were wanted."""
     return _anywhere("offers").match_in(_plain(sentence))
@@ -148,6 +153,11 @@ def clauses(words: str, named: re.Match[str]) -> str:
 def refuses(clause: str) -> bool:
     """Whether a clause holds a negation."""
     return _anywhere("no").match_in(_plain(clause))
+
+
+def only_looks_on(sentence: str) -> bool:
+    """Whether a sentence of a request says that nothing is to be changed."""
+    return _anywhere("looks").match_in(_plain(sentence))
 
 
 def _accepts(words: str, named: re.Match[str]) -> bool:

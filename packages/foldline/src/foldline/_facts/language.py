@@ -47,9 +47,11 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     points: tuple[str, ...] = ()
     wonders: tuple[str, ...] = ()
     resumes: tuple[str, ...] = ()
+    approves: tuple[str, ...] = ()
     decides: tuple[str, ...] = ()
     reason: tuple[str, ...] = ()
     alarm: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 

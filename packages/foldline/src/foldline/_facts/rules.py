@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from foldline._facts.cues import points_back
+from foldline._facts.cues import leans, points_back
 from foldline._facts.language import language_of, read_words, script_of
 from foldline._facts.pasted import without_document
 from foldline._facts.patterns import Patterns, parts_of, rare
@@ -86,6 +86,9 @@ _SAME = pattern(r"(?<=`) - [\w/]+(?: [\w/]+){0,2}(?=;|$)")
 _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 """What stands before the items of a list."""
 
+_CASE = pattern(r"([^,:;.，：；、。]{3,90})([,:，：、])(?=\s|[^\x00-\u2e7f])")
+"""What stands before the first comma or colon of a sentence."""
+
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
@@ -104,6 +107,9 @@ _WONDERS = pattern(
 
 _CLAUSE = re.compile(r"[,;:，；：、](?!\d)|\s[-–—]\s")
 """Where a clause ends."""
+
+_WORDS_OF_A_CASE = 6
+"""Words of the longest case that is told without what holds in it."""
 
 _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
@@ -183,7 +189,7 @@ def ruling(instructions: str) -> tuple[str, ...]:
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
     orders = dict.fromkeys(_orders([*sentences(read)], read, language))
-    return tuple(text for text in orders if text and not points_back(text))[:MOST_RULING]
+    return tuple(text for text in orders if text and not (points_back(text) or leans(text)))[:MOST_RULING]
 
 
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
@@ -219,6 +225,37 @@ def case_of(order: str) -> str:
     return title if title in order and _turns(title, language_of(order)) else ""
 
 
+def only_a_case(sentence: str) -> bool:
+    """Whether a sentence says when something holds, and not what ("Before the merge to main")."""
+    return (
+        not _CLAUSE.search(sentence)
+        and len(sentence.split()) <= _WORDS_OF_A_CASE
+        and _turns(sentence, language_of(sentence))
+    )
+
+
+def holds_in_a_case(order: str) -> bool:
+    """Whether an order begins with the case in which it holds."""
+    case = case_before(order)
+    return bool(case) and _turns(case, language_of(order))
+
+
+@lru_cache(maxsize=1_024)
+def case_before(order: str) -> str:
+    """The case or the kind of work that an order names before it orders anything ("When a test fails, …", "Helpers: …"); empty
+    where it names none."""
+    found = _CASE.match(normal(order))
+    if found is None:
+        return ""
+    case, language = found[1], language_of(order)
+    named = found[2] in ":：" and lifetime(case, language=language) == "none" == _called(case, language)
+    if not (named or _turns(case, language)):
+        return ""
+    for literal in _LITERAL.findall(order):
+        case = case.replace(_NAMED, literal, 1)
+    return case
+
+
 @lru_cache(maxsize=512)
 def _turns(title: str, language: str) -> bool:
     """Whether what stands below a title means something else without it: "Never:", "If a test fails:"."""
@@ -234,11 +271,12 @@ def _shows(title: str, language: str) -> bool:
 
 
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
-    """Whether an item of instructions is an order: by the title over it, or by its mood."""
+    """Whether an item of instructions is an order: by its mood, or by the title over it, but for a case without an order."""
     text, cues = normal(item).lower(), cues_of(language)
     if cues is None or _NAMES.search(text):
         return False
-    return above != "none" or any(map(cues.mood.match_in, {text, text.partition(": ")[2]}))
+    moods = any(map(cues.mood.match_in, {text, text.partition(": ")[2]}))
+    return moods or (above != "none" and not only_a_case(item))
 
 
 def shouts(order: str) -> bool:

@@ -12,10 +12,11 @@ from foldline._facts.language import language_of
 from foldline._facts.lasting import lasting
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import case_of, rules_in, ruling
+from foldline._facts.rules import case_of, only_a_case, rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import project_rules
 from foldline._facts.splitting import split
+from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.types import Kind, Rule, UserRequest
 from foldline._facts.wrappers import GIVEN, SKILL
@@ -117,16 +118,19 @@ class Said:
 
     def _orders(self, text: str, at: int, part: int) -> None:
         """Tells what a command, a skill or a template orders."""
-        for each in (*ruling(text), *(each for each in sentences(text) if says_when_done(each))):
+        last = (each for each in sentences(text) if says_when_done(each) and not only_a_case(each.rpartition(": ")[2]))
+        for each in (*ruling(text), *last):
             self._pieces.tell(each, at, part, "rule", "command")
 
     def _body(self, text: str, at: int, part: int) -> None:
-        """Tells the rules in what a command says, and how it begins; a skill's name says as much."""
+        """Tells the steps and the rules in what a command says, and how it begins; a skill's name says as much."""
         if not text.startswith(SKILL):
             head = text if len(text) <= _BODY else text[: text.rfind("\n", 0, _BODY) + 1 or _BODY]
             said = (each for each in sentences(head) if not each.startswith(GIVEN) and each[-1] in _ENDS)
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
+        for each in steps_of(text):
+            self._pieces.tell(each, at, part, "rule", "command", item=True)
         self._orders(text, at, part)
 
     def _words(self, words: str, at: int, part: int) -> None:

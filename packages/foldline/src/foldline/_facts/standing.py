@@ -9,6 +9,7 @@ from foldline._facts.again import said_again, shared_words, telling_words
 from foldline._facts.chitchat import accepts
 from foldline._facts.cues import (
     announces,
+    approves,
     asks,
     changes_in,
     labels_open,
@@ -42,6 +43,9 @@ NAMED = 3
 
 SPOKEN_OF = 2
 """Words that the user's words share with a question that they answer, and that what was done or taken up shares with an open point."""
+
+_GOING_ON = (resumes, accepts, approves)
+"""What says only that the work is to go on."""
 
 _SEVERAL = 60
 """Characters of the shortest sentence that says several steps."""
@@ -243,12 +247,35 @@ def answered(facts: Facts, asked: int | None = None) -> bool:
 
 
 def carried_out(facts: Facts, at: int) -> bool:
-    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else."""
-    asking = {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
+    """Whether what a command began then is over: a report that asks nothing closed a turn since, and the user spoke of something else,
+    in other words than an answer to what the agent asked, and did not give the command again.
+
+    What the agent took up by itself for a request of many words is over with that, unless several of these are said again.
+    """
+    asking = _asking(facts)
     closed = any(p.kind == "report" and p.at > at and p.at not in asking for p in facts.pieces)
-    said = sorted((r.newest, r.text) for r in facts.requests if not (resumes(r.text) or accepts(r.text)))
-    called = max((each for each in said if each[0] <= at), default=(at, ""))
-    return closed and bool(said) and said[-1][0] > at and not any(shared_words(called[1], [said[-1][1]]))
+    said = sorted((r.newest, r.text) for r in facts.requests if not (r.amid or any(goes(r.text) for goes in _GOING_ON)))
+    called = called_by(facts, at)
+    spoken = bool(said) and said[-1][0] > at and said[-1][1] != called
+    least = 1 if called.startswith("/") else SPOKEN_OF
+    return closed and spoken and shared_words(called, [said[-1][1]])[0] < least
+
+
+def finished(facts: Facts) -> bool:
+    """Whether a report that asks nothing closed the newest turn."""
+    last = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
+    return answered(facts) and last not in _asking(facts)
+
+
+def _asking(facts: Facts) -> set[int]:
+    """The messages whose reports ask something, or leave it open."""
+    return {p.at for p in facts.pieces if p.kind == "report" and (p.open or asks(p.text))}
+
+
+def called_by(facts: Facts, at: int) -> str:
+    """The request that called a command whose words came then; empty where none is known."""
+    said = (r for r in facts.requests if r.at <= at)
+    return max(said, key=lambda r: r.newest if r.newest <= at else r.at, default=UserRequest("")).text
 
 
 def comes_last(order: Piece) -> bool:
@@ -323,6 +350,12 @@ def _object_of(done: str) -> str:
 def _is_over(path: str, gone: Iterable[str]) -> bool:
     """Whether a file is one of those that are gone, or lies where nobody keeps it."""
     return passes(path) or (bool(path) and any(each.endswith(f"/{path}") for each in gone))
+
+
+def changed_since(facts: Facts) -> bool:
+    """Whether the agent changed anything since the newest request was first said: clients say it again where they fold."""
+    asked = max(facts.requests, key=lambda request: request.newest, default=UserRequest("")).at
+    return any(p.kind == "change" and p.at > asked for p in facts.pieces)
 
 
 def cause_of(facts: Facts, fault: FailedCall) -> str:

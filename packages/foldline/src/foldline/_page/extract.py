@@ -22,12 +22,13 @@ from foldline._messages import replace
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import OF_FOLDER, files, named_once
 from foldline._page.loops import counted
+from foldline._page.orders import instructed
 from foldline._page.plain import plain
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
-from foldline._page.task import Task, below, instructed, missing, rules, task
+from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
 from foldline._patterns import pattern
@@ -89,7 +90,7 @@ def compose(brief: Brief, facts: Facts) -> str:
 
     A page that fills a hard budget is all that is left of what it stands for: it tells more kinds of pieces, letter by letter.
     """
-    facts = facts if brief.fills else plain(_for_reading(facts))
+    facts = _for_filling(facts) if brief.fills else plain(_for_reading(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
     if brief.max_tokens >= SMALL:
@@ -111,6 +112,11 @@ def _for_reading(facts: Facts) -> Facts:
     told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     return replace(facts, pieces=tuple(readable(counted(facts))))
+
+
+def _for_filling(facts: Facts) -> Facts:
+    """The facts without the steps of commands, where what happened needs the room."""
+    return replace(facts, pieces=tuple(p for p in facts.pieces if not (p.kind == "rule" and p.item)))
 
 
 def _in_short(piece: Piece) -> Piece:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -12,22 +11,17 @@ from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks, resumes
-from foldline._facts.pasted import without_document
 from foldline._facts.patterns import rare
-from foldline._facts.rules import is_long, lifetime, shouts
+from foldline._facts.rules import is_long
 from foldline._facts.standing import (
     answered,
-    carried_out,
-    changed_files,
     clarifies,
-    comes_last,
     interjects,
     open_steps,
 )
 from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, item
-from foldline._patterns import pattern
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
@@ -47,28 +41,7 @@ LATELY_ASKED = 6
 DONE_BEFORE = 200
 """Characters that are told of a report of what was done before the newest words, where these do not take it up."""
 
-INSTRUCTED = 6
-"""The most sentences that are told of a project's own instructions."""
-
-FITTING = 3
-"""How many of them are told before those that have only one word in common with what is pending are left out."""
-
-TEMPLATE = 12
-"""The most of what the words around a task order: nobody else says how it is to be handed in."""
-
 ADDRESS = rare(r"https?://\S+")
-
-ELSEWHERE = 2
-"""Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
-
-_OF_COMMITS = pattern(r"\b(?:commits?|PRs?|(?:pull|merge) requests?)\b", re.IGNORECASE)
-"""What work on files comes to."""
-
-_FILE, _FOLDER = pattern(r"`(?:\./)?([\w./-]*\w\.\w+)`"), pattern(r"`(?:\./)?([\w./-]+)/`")
-"""A file and a folder that are named as code."""
-
-_WORD = pattern(r"[^\W\d_]{4,}")
-"""A word of a title that may say what it is about."""
 
 _WIDE = 3
 """How many characters of an alphabet one of Chinese, Japanese or Korean stands for."""
@@ -273,64 +246,3 @@ def rules(facts: Facts, after: Sequence[str] = ()) -> list[Rule]:
     newest = facts.end if after else max((request.at for request in facts.requests), default=-1)
     lasting = ("standing",) if any(map(is_long, after)) else ("standing", "task")
     return [r for r in facts.rules if r.lifetime in lasting or (r.by != "project" and r.at >= newest)]
-
-
-def _limits(title: str) -> int:
-    """How many words what is pending has in common with the title over an order, where that says of what kind of work it speaks:
-    one of two words, two of more, one of a case ("If a test fails:"); 0 where it does not."""
-    return max(0, min(len(_WORD.findall(title)) - 1, 1 if title.endswith(":") else 2))
-
-
-def _elsewhere(order: Piece, shared: int) -> bool:
-    """Whether an order of a section for other work is meant as well: it says that it holds for good, and speaks of what is pending."""
-    return not order.under.endswith(":") and shared >= ELSEWHERE and lifetime(order.text) == "standing"
-
-
-def _names_one_of(changed: Sequence[str], order: Piece) -> bool:
-    """Whether an order names, as code, a changed file, or the case in which it holds a folder of one."""
-    names = [*_FILE.findall(order.text), *(_FOLDER.findall(order.under) if order.under.endswith(":") else ())]
-    return any(f"/{name}/" in path for name in names for path in changed)
-
-
-def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) -> list[Piece]:
-    """What the project's own instructions and the newest command order of what is pending: the task's `words` and the open
-    steps of the plan, and of what comes of changed files; of a command that came with the task also what it orders first.
-
-    A command that was carried out before the user spoke of something else, which is in `after`, orders nothing any more.
-    """
-    newest = max((p.at for p in facts.pieces if p.kind == "rule" and p.by == "command"), default=-1)
-    over = carried_out(facts.latest, newest) or (answered(facts) and any(map(telling, after)))
-    orders = [p for p in facts.pieces if p.kind == "rule" and not (over and p.by == "command")]
-    asked = max((r.newest for r in facts.requests if telling(r.text)), default=-1)
-    pending = " ".join((*map(without_document, (*words, *after)), *(todo.text for todo in open_steps(facts))))
-    comes = _OF_COMMITS if changed_files(facts.latest) else None
-    said = [ADDRESS.sub(" ", text) for text in (pending, *(p.text for p in orders))]
-    shared = shared_words(said[0], said[1:]) if orders else []
-    headed = shared_words(said[0], [p.under for p in orders]) if orders else []
-    changed = [f"/{file.path}/" for file in changed_files(facts.latest)]
-    named = [_names_one_of(changed, p) for p in orders]
-    holds = [named[i] or not p.under.endswith(":") or headed[i] >= _limits(p.under) for i, p in enumerate(orders)]
-    lands = [comes is not None and comes.search(p.text) is not None and shouts(p.text) for p in orders]
-    meant = [
-        named[i] or (lands[i] and holds[i]) or (n > 0 if headed[i] >= _limits(p.under) else _elsewhere(p, n))
-        for i, (n, p) in enumerate(zip(shared, orders))
-    ]
-    touching = sorted(
-        (
-            not comes_last(orders[i]),
-            not (lands[i] and holds[i]),
-            not named[i],
-            lifetime(text) != "standing",
-            -n,
-            not shouts(text),
-            i,
-        )
-        for i, (n, text) in enumerate(zip(shared, said[1:]))
-        if meant[i] or comes_last(orders[i]) or orders[i].at == newest >= asked
-    )
-    sure = {i for i, n in enumerate(shared) if n >= ELSEWHERE or named[i] or lands[i] or comes_last(orders[i])}
-    project = [i for *_, i in touching if orders[i].by == "harness"]
-    project = [i for place, i in enumerate(project) if i in sure or place < FITTING]
-    command = [i for *_, i in touching if orders[i].by == "command" and orders[i].at == newest]
-    most = TEMPLATE if any(request.at == newest for request in facts.requests) else INSTRUCTED
-    return [orders[i] for i in sorted((*project[:INSTRUCTED], *command[:most]))]

@@ -1,0 +1,296 @@
+"""Which orders of a project or of a command a page tells: those in force that what is pending can use, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline.extend import Text, extract
+from talk import bash, runs, says, user
+
+
+def told(messages: Sequence[Message], after: tuple[str, ...] = ()) -> list[str]:
+    """The orders on the page, without the names of those who gave them, and without the line that points to all of them."""
+    text = extract(Brief(3_000, after=after), messages).text
+    body = text.split("## Rules that stand\n")[1].split("\n## ")[0].strip() if "## Rules that stand\n" in text else ""
+    lines = [line.removeprefix("- ") for line in body.splitlines()]
+    return [line.split(") ", 1)[1] for line in lines if line.startswith(("(the project) ", "(the command) "))]
+
+
+def project(orders: Sequence[str], title: str = "How we work here") -> Message:
+    listed = "\n".join(f"- {order}" for order in orders)
+    return user(f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## {title}\n{listed}\n</INSTRUCTIONS>")
+
+
+EDIT = runs("edit", {"path": "src/rows.py", "oldText": "a", "newText": "b"})
+LOOKED = bash("cat src/rows.py", "rows = []")
+
+# -- what the request forbids ------------------------------------------------------------------------------------------
+
+ON_CHANGING = [
+    "When modifying a module of the importer, always run the existing tests of that module before committing.",
+    "Run the linter and the tests of the importer before claiming that a review or a fix is complete.",
+    "Never mix two findings of a review of the importer in one commit.",
+    "You must keep each diff of the importer small, and easy to review and to revert.",
+]
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "Read-only: no tests, no network.",
+        "Do not modify files or run tests, formatters or the network.",
+        "Please don't edit any files.",
+        "Do not edit, run tests, formatters or builds.",
+        "Do not edit or run tests.",
+        "Keine Dateien ändern.",
+        "No modifiques ningún archivo.",
+        "ファイルは変更しないでください。",
+        "파일은 수정하지 마세요.",
+        "不要修改任何文件。",
+        "Jangan ubah file apa pun.",
+    ],
+)
+def test_where_the_request_changes_nothing_no_order_on_changing_is_told(limit: str) -> None:
+    asked = user(
+        f"Review the importer as it is, and list each finding with its diff, its module and the tests that miss it. {limit}"
+    )
+    assert told([project(ON_CHANGING), asked, *LOOKED]) == []
+    free = user("Fix what the review of the importer found, with a diff for each finding, and run the tests.")
+    assert ON_CHANGING[0] in told([project(ON_CHANGING), free, *EDIT])
+
+
+def test_a_limit_that_was_set_before_holds_for_what_is_asked_for_next() -> None:
+    first = [user("Read-only: do not modify files or run tests. List what the importer misses."), says("It misses the empty rows.")]  # fmt: skip
+    assert told([project(ON_CHANGING), *first], ("Review the importer again, each finding with its module and its diff, with the tests.",)) == []  # fmt: skip
+
+
+def test_what_the_request_forbids_is_not_ordered() -> None:
+    orders = ["Always run the slow tests of the importer after each change of the rows.", "Never rename what is empty without a word in the log."]  # fmt: skip
+    asked = user("Make the importer skip empty rows, and rename what it counts. Do not run the slow tests.")
+    assert told([project(orders), asked, *EDIT]) == orders[1:]
+    allowed = user("Make the importer skip empty rows, rename what it counts, and run the slow tests.")
+    assert told([project(orders), allowed, *EDIT]) == orders
+
+
+def test_what_is_never_to_be_done_in_one_way_may_be_ordered_in_another() -> None:
+    order = "All pull requests and releases of the importer MUST have titles that begin with their kind."
+    asked = [user("Never open pull requests against the release branch."), says("I will not.")]
+    assert told([project([order]), *asked, user("Mend the importer, and open one."), *EDIT]) == [order]
+
+
+def test_a_request_that_the_client_says_again_has_the_changes_that_were_made_for_it() -> None:
+    order = "All commits of the importer MUST begin with their kind."
+    asked = user("Can you make the importer read the old rows?")
+    assert told([project([order]), asked, *EDIT, asked, says("It reads them now.")]) == [order]
+
+
+def test_a_question_that_changed_nothing_needs_no_orders_on_changing() -> None:
+    asked = user("Does the importer keep the rows that the review named, and how do its tests and its diff show that?")
+    assert told([project(ON_CHANGING), asked, *LOOKED]) == []
+    assert told([project(ON_CHANGING), asked, *LOOKED, says("It keeps them, as its tests show.")]) == []
+
+
+# -- other kinds of work -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("order", "fits"),
+    [
+        ("When deploying a mirror, always copy the invoices of the depot and their dates first.", False),
+        ("When counting invoices, always leave out the dates of the depot.", True),
+        ("Duties of helpers: never change the invoices of the depot or their dates without a word.", False),
+        ("Invoices: never change the dates of the depot without a word.", True),
+        ("For work on the parser, prefer short names for the dates and the invoices of the depot.", False),
+    ],
+)
+def test_an_order_that_begins_with_another_work_is_not_told(order: str, fits: bool) -> None:
+    asked = user("Count the invoices of the depot by their dates, and write the sums down.")
+    assert told([project([order]), asked, *EDIT]) == ([order] if fits else [])
+
+
+@pytest.mark.parametrize(("path", "holds"), [("mills/north.toml", True), ("src/rows.py", False)])
+def test_a_case_that_names_a_folder_holds_for_work_in_that_folder(path: str, holds: bool) -> None:
+    order = "Before touching `mills/`, ALWAYS ask the owner of the commit what the sums of the depot were."
+    changed = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+    asked = user(
+        "Mend the sums of the depot, and ask for what is missing before touching anything that the mills need."
+    )
+    assert told([project([order]), asked, *changed]) == ([order] if holds else [])
+
+
+def test_what_only_says_more_of_the_order_before_it_is_none() -> None:
+    orders = ["Never change the sums of the depot without a word of its owner.", "This is a must for the sums of the depot, and never up for talk."]  # fmt: skip
+    assert told([project(orders), user("Change what the sums of the depot leave out."), *EDIT]) == orders[:1]
+
+
+def test_an_order_for_whatever_is_changed_is_told_once_something_was() -> None:
+    order = "For coding work, prefer small functions with the names of the depot."
+    asked = user("Count the invoices of the depot with functions of their own.")
+    assert told([project([order]), asked, *EDIT]) == [order]
+
+
+def test_a_long_request_that_shares_a_few_words_with_everything_takes_in_no_orders_by_them() -> None:
+    orders = ["Keep the letters short, with the names of both sides.", "Never tell a sum of the depot without a date."]  # fmt: skip
+    asked = "Count the invoices of the depot by their dates, and write the sums down. "
+    assert told([project(orders), user(f"{asked}The letters of the depot have names and a date."), *EDIT]) != []
+    long = "".join(f"Of part {n} the old sums hold, and nobody asks for other ones. " for n in range(16))
+    assert told([project(orders), user(f"{asked}{long}The letters of the depot have names and a date."), *EDIT]) == []
+
+
+# -- a command that is under way ---------------------------------------------------------------------------------------
+
+TIDY = """# Tidy the depot
+
+Keeps the depot in order.
+
+## Steps
+
+### 1. Find what is loose
+
+```bash
+depot list --loose
+```
+
+### 2. Put the rows back
+
+For each row that is loose:
+- Read its ticket first
+- Put it where the ticket says
+
+### 3. Write the record
+- note the number of the record
+- We need to do this FIRST so that the letters can name it
+
+### 4. Answer the letters
+
+Leave out letters that the owner answered last. The owner is whoever signed the ticket.
+
+```bash
+# 5. Not a step
+depot answer
+```
+
+### 5. Close
+
+Once all letters are answered, ask whether the depot may be opened.
+
+## Prices
+
+| Part | Price |
+|------|-------|
+| 1 | low |
+| 2 | high |
+"""
+STEPS = [
+    "1. Find what is loose",
+    "2. Put the rows back: Read its ticket first; Put it where the ticket says",
+    "3. Write the record: note the number of the record; We need to do this FIRST so that the letters can name it",
+    "4. Answer the letters",
+    "5. Close: Once all letters are answered, ask whether the depot may be opened.",
+]
+PHASES = """# The round
+
+| # | Phase | By | Gate |
+|---|-------|----|------|
+| 1 | Plan | `planning` | the user |
+| 2 | Build | `building` | all tests pass |
+| 3 | Ship | `shipping` | the user |
+| 4 | Look back | `looking` | the letter is written |
+
+Never build without a plan.
+Always look back before reporting the round done, and never close it before the letter is written.
+Never ship on a Friday without a word of the user.
+"""
+
+
+def command(name: str, body: str, words: str = "") -> list[Message]:
+    called = f"<command-message>{name}</command-message>\n<command-name>/{name}</command-name>"
+    return [user(f"{called}\n<command-args>{words}</command-args>" if words else called), Message("user", (Text(body, by="command"),))]  # fmt: skip
+
+
+def test_of_a_command_that_is_under_way_the_steps_are_told_with_what_they_order() -> None:
+    assert told([*command("tidy", TIDY), *EDIT]) == STEPS
+
+
+def test_a_command_that_is_given_again_orders_its_steps_again() -> None:
+    done = [*command("tidy", TIDY), *EDIT, says("The depot is tidy now.")]
+    assert told([*done, user("Now write to the people of the mill, and ask them for the prices of next month.")]) == []
+    assert told(done, ("/tidy",)) == STEPS
+
+
+def test_of_a_command_of_many_phases_those_to_come_are_told_when_the_user_agrees_to_go_on() -> None:
+    round_ = [
+        *command("round", PHASES),
+        says("**Phase 1: Plan**\n\nHere is the plan. Is it approved?"),
+        user("approved"),
+        *EDIT,
+        says("Phase 3: Ship. May I ship it?"),
+    ]
+    assert told(round_, ("approved",)) == [
+        "Phase 3: Ship: `shipping`; the user",
+        "Phase 4: Look back: `looking`; the letter is written",
+        "Always look back before reporting the round done, and never close it before the letter is written.",
+        "Never ship on a Friday without a word of the user.",
+    ]
+
+
+def test_the_steps_of_a_command_are_a_list_below_a_line_that_leads_it_in() -> None:
+    body = "You look after the depot. Follow these steps:\n\n   1. List what is loose\n   2. Ask for:\n      - the number\n      - the owner\n   3. Write it down\n\nKeep it short."
+    assert told([*command("look", body), *LOOKED]) == [
+        "1. List what is loose",
+        "2. Ask for: the number; the owner",
+        "3. Write it down",
+    ]
+
+
+def test_of_a_long_step_what_must_be_is_told_before_what_it_only_names() -> None:
+    items = [f"Look at the part {n} of the yard, at its gate and its rows" for n in range(8)]
+    loud = "Show the owner the text of the letter before. Do NOT send it until they agree."
+    body = "# Letters\n\n## Step 1: Look\n\n{}\n\n## Step 2: Write\n\n{}\n".format(*("\n".join(f"- {each}" for each in several) for several in (items[:2], [*items, loud])))  # fmt: skip
+    steps = told([*command("letters", body), *LOOKED])
+    assert steps[0] == f"Step 1: Look: {items[0]}; {items[1]}"
+    assert steps[1] == f"Step 2: Write: {loud}"
+
+
+def test_a_page_that_fills_its_budget_tells_no_steps() -> None:
+    text = extract(Brief(3_000, fills="words"), [*command("tidy", TIDY), *EDIT]).text
+    assert STEPS[1] not in text
+
+
+def test_a_list_of_what_there_is_has_no_steps() -> None:
+    body = "The depot has these parts.\n\n1. The mill\n2. The yard\n3. The gate\n\nLook at what is loose there."
+    assert told([*command("look", body), *LOOKED]) == []
+
+
+def test_a_command_whose_last_report_asks_nothing_orders_no_steps() -> None:
+    done = says("The depot is tidy now, and all letters are answered.")
+    assert not {*STEPS} & {*told([*command("tidy", TIDY), *EDIT, done])}
+    asks = says("The rows are back. Shall I go on?")
+    assert told([*command("tidy", TIDY), *EDIT, asks]) == STEPS
+
+
+def test_a_command_that_was_given_several_times_is_over_as_each_of_them_was() -> None:
+    body = "# Tidy\n\nNever rename a column of the depot. Look at its rows."
+    found = user(
+        "These were found: the rows of the gate, which you can give to the mill, are described without a break."
+    )
+    tidy = [*command("tidy", body), *EDIT, says("It is tidy.")]
+    talk = [*tidy, found, *EDIT, says("They are gone."), *tidy]
+    assert told([*talk, user("can you give me a short description")]) == []
+
+
+def test_a_case_without_an_order_is_none() -> None:
+    body = "# Asking\n\n## Rules\n\n- Before the merge to the yard\n- Before the merge, ask the owner of the yard\n- One letter for one owner\n"
+    orders = told([*command("ask", body), *LOOKED])
+    assert {*orders} == {"Before the merge, ask the owner of the yard", "One letter for one owner"}
+
+
+def test_a_skill_that_the_agent_took_up_for_one_request_is_over_with_it() -> None:
+    skill = Message("user", (Text("# Counting\n\nNever count a row of the depot twice.", by="command"),))
+    first = user("Count the rows of the depot for the letter to the mill, and put the sums into the table.")
+    counted = [first, *LOOKED, skill, *EDIT, says("The rows are counted, and the sums stand in the table.")]
+    assert told([*counted, user("Now mend the gate of the mill.")]) == []
+    assert told([*counted, user("Count the rows of the yard for the table as well.")]) == ["Never count a row of the depot twice."]  # fmt: skip
