@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from foldline import Brief, Message
-from foldline._facts.merging import from_data, merge
+from foldline._facts.merging import from_data, merge, settled
 from foldline._facts.reading import facts_of
 from foldline._facts.types import Facts
 from foldline._page.extract import compose
@@ -412,3 +412,24 @@ def test_what_git_does_not_list_as_changed_is_committed(command: str, answer: st
     assert told(facts_of([*changed, *ran((command, answer))])) == [f"{known}; {line}" if line else known]
     later = told(merge(facts_of(changed), facts_of([*ran((command, answer)), *edited("src/new.py")])))
     assert any("src/new.py" in each for each in later)
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "line"),
+    [
+        ("git status --short && git commit -am Rows", " M src/rows.py\n[main 1a2b3c4] Rows", ""),
+        ("git status && git add -A && git commit -m Rows", "On branch main\n\tmodified:   src/rows.py\n[main 1a2b3c4] Rows", ""),
+        ("git status -s; git stash", " M src/rows.py\nSaved working directory and index state", ""),
+        ("git commit -m Rows && git status -s", "[main 1a2b3c4] Rows\n M src/rows.py", "; changed since: src/rows.py"),
+    ],
+)  # fmt: skip
+def test_what_git_lists_before_it_commits_is_not_left(command: str, answer: str, line: str) -> None:
+    first, second = edited("src/rows.py"), ran((command, answer))
+    for facts in (
+        facts_of([*first, *second]),
+        merge(facts_of(first), facts_of(second)),
+        settled(facts_of(first), facts_of(second)),
+    ):
+        [repository] = [each for each in state(facts) if each.startswith("git: ")] or [""]
+        assert ("changed since" in repository or "not committed" in repository) == bool(line)
+        assert repository.endswith(line)

@@ -53,6 +53,9 @@ _HEAD_ON = pattern(r"\(HEAD -> ([^\s,)]+)")
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
 
+_PUTTING_AWAY = ("stash", "reset", "restore", "checkout", "clean")
+"""Calls behind which what was changed may be no longer there."""
+
 _UNMOVED = pattern(r"(?i)\bup[ -]to[ -]date\b")
 _ELSEWHERE = re.compile(
     r"--(?:all|branches|remotes|tags|reverse|grep|author|since|until|after|before|left-right)|-[SGL]"
@@ -86,7 +89,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
-        if "|" not in command and any(map(_lists_all, calls)) and (left := _LISTED.findall(said)):
+        if "|" not in command and any(map(_lists_all, _unsettled(calls))) and (left := _LISTED.findall(said)):
             now = replace(now, settled=at, clean=False, left=tuple(dict.fromkeys(left)))
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
     return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
@@ -264,6 +267,12 @@ def _lists_changes(args: list[str]) -> bool:
 def _lists_all(args: list[str]) -> bool:
     """Whether git is asked for all files that are not committed, whatever else it says."""
     return args[0] == "status" and all(arg.startswith("-") for arg in args[1:])
+
+
+def _unsettled(calls: Sequence[list[str]]) -> Sequence[list[str]]:
+    """The calls behind the newest one that takes in what was changed, or puts it away: what was listed before may be gone."""
+    settling = (i for i, args in enumerate(calls, 1) if _commits(args) or args[0] in _PUTTING_AWAY)
+    return calls[max(settling, default=0) :]
 
 
 def _commits(args: list[str]) -> bool:
