@@ -56,6 +56,9 @@ _MISSED = pattern(
 )
 """How a look-up says that there is nothing."""
 
+_MUST = pattern(r"\b(?:must (?:not )?be|omit|is (?:required|invalid|missing)|(?:cannot|can't|may not) be)\b")
+"""How a tool says that it does not take an argument."""
+
 _OVERWROTE = rare(r"\b(?:has been updated|overwrote|overwritten)\b")
 """How a tool says that the file which it wrote was there before."""
 
@@ -264,9 +267,12 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
         return replace(end, fault="") if stopped else end
-    if not called.action.command and (fault := failed_with(text)) and not _missed(called, text):
-        return Outcome(True, "", fault)
-    return end
+    if called.action.command:
+        return end
+    if _refuses(called, text):
+        return Outcome(True)
+    fault = "" if _missed(called, text) else failed_with(text)
+    return Outcome(True, "", fault) if fault else end
 
 
 def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
@@ -282,6 +288,15 @@ def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
 def _missed(called: Called, text: str) -> bool:
     """Whether a look-up found nothing."""
     return bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
+
+
+def _refuses(called: Called, text: str) -> bool:
+    """Whether all that a tool answered is that an argument, which it names, must be another one: it did nothing."""
+    if len(text) > _OPENING or "\n" in text.strip() or not _MUST.search(text):
+        return False
+    arguments = arguments_of(called.call)
+    named = (key for key in arguments if "_" in key) if isinstance(arguments, dict) else ()
+    return text.lstrip()[:1] not in ("{", "[") and any(key in text for key in named)
 
 
 def _without_reminders(text: str) -> str:
