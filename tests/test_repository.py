@@ -433,3 +433,68 @@ def test_what_git_lists_before_it_commits_is_not_left(command: str, answer: str,
         [repository] = [each for each in state(facts) if each.startswith("git: ")] or [""]
         assert ("changed since" in repository or "not committed" in repository) == bool(line)
         assert repository.endswith(line)
+
+
+OTHER = "https://github.com/a/b/pull/13"
+NO_OUTPUT = "(the command completed with no output)"
+
+
+@pytest.mark.parametrize(
+    ("steps", "told_as"),
+    [
+        ([("gh pr merge 12 --squash 2>&1", "")], f"opened {AT} (merged)"),
+        ([("gh pr merge 12 --squash", NO_OUTPUT)], f"opened {AT} (merged)"),
+        ([("gh pr merge --squash --delete-branch", "")], f"opened {AT} (merged)"),
+        ([("gh pr merge -s 12", "✓ Squashed and merged pull request a/b#12 (Rows add up)")], f"opened {AT} (merged)"),
+        ([("gh pr view 12 --json state,mergeCommit", '{"mergeCommit":{"oid":"0f0f0f0"},"state":"MERGED"}')], f"opened {AT} (merged)"),
+        ([("gh pr view 12 --json state -q .state", "MERGED")], f"opened {AT} (merged)"),
+        ([("gh pr view 12", "title:\tRows add up\nstate:\tCLOSED\nauthor:\tann")], f"opened {AT} (closed)"),
+        ([("gh pr close 12", "✓ Closed pull request a/b#12 (Rows add up)")], f"opened {AT} (closed)"),
+        ([("gh pr close 12", "✓ Closed pull request a/b#12 (Rows)"), ("gh pr reopen 12", "✓ Reopened pull request a/b#12 (Rows)")], f"opened {AT}"),
+        ([("gh pr view 12 --json state", '{"state":"OPEN"}')], f"opened {AT}"),
+        ([("gh pr merge 12 --squash --auto", "")], f"opened {AT}"),
+        ([("gh pr merge 12 --squash | tail -1", "X Pull request a/b#12 is not mergeable: the base branch policy prohibits the merge.")], f"opened {AT}"),
+        ([("gh pr merge 112", "")], f"opened {AT}"),
+        ([("gh pr merge 12 -R c/d", "")], f"opened {AT}"),
+        ([("gh pr merge $OLDER", "")], f"opened {AT}"),
+        ([("gh pr view 12 --json state; gh pr view 9 --json state", '{"state":"OPEN"}\n{"state":"MERGED"}')], f"opened {AT}"),
+        ([("gh pr create --fill", OTHER), ("gh pr merge 12", "")], f"opened {OTHER}"),
+        ([("gh pr merge --squash", ""), ("gh pr create --fill", OTHER)], f"opened {OTHER}"),
+        ([("gh pr create --fill", OTHER), ("gh pr merge 12", ""), ("gh pr merge 13", "")], f"opened {OTHER} (merged)"),
+    ],
+)  # fmt: skip
+def test_a_pull_request_that_was_merged_or_closed_is_told_so(steps: list[tuple[str, str]], told_as: str) -> None:
+    [line] = told(facts_of(ran(COMMITTED, OPENED, *steps)))
+    assert line.endswith(f"; {told_as}")
+    [of_two_runs] = told(merge(facts_of(ran(COMMITTED, OPENED)), facts_of(ran(*steps))))
+    assert of_two_runs.endswith(f"; {told_as}")
+    page = compose(Brief(800), facts_of(ran(COMMITTED, OPENED, *steps)))
+    [again] = told(
+        facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran(("ls", "rows.py"))])
+    )
+    assert again.endswith(f"; {told_as}")
+
+
+def test_it_is_known_from_whatever_folder_it_was_merged_in() -> None:
+    opened = [("cd /srv/rows-sums && git switch -c sums && gh pr create --fill", AT)]
+    merged = [("cd /srv/rows && gh pr merge 12 && git pull", "Updating 0f0f0f0..1a2b3c4\nFast-forward")]
+    viewed = [("cd /srv/rows && gh pr view 12 --json state", '{"state":"MERGED"}')]
+    both = merge(facts_of(ran(*opened)), facts_of(ran(*merged, *viewed)))
+    assert any(line.endswith(f"opened {AT} (merged)") for line in state(both))
+
+
+@pytest.mark.parametrize(
+    ("steps", "branch"),
+    [
+        ([("git checkout main && git pull", "Switched to branch 'main'\nAlready up to date.")], "main"),
+        ([("git checkout -q main && git pull -q", "")], "main"),
+        ([("git switch -q main", NO_OUTPUT)], "main"),
+        ([("gh pr merge 12 -d", "✓ Merged pull request a/b#12 (Rows)\n✓ Deleted local branch sums and switched to branch main")], "main"),
+        ([("git checkout -q src/rows.py", "")], "sums"),
+        ([("git checkout -q 0f0f0f0", "")], "sums"),
+        ([("git checkout -q main -- rows.py", "")], "sums"),
+    ],
+)  # fmt: skip
+def test_the_branch_is_the_one_that_was_checked_out_last(steps: list[tuple[str, str]], branch: str) -> None:
+    for facts in (facts_of(ran(COMMITTED, *steps)), merge(facts_of(ran(COMMITTED)), facts_of(ran(*steps)))):
+        assert told(facts)[0].startswith(f"git: on branch {branch}")

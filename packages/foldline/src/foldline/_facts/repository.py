@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Any
 
+from foldline._facts.merged import SILENT, ends
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Repository
@@ -31,7 +32,10 @@ _NO_COMMIT = rare(r"nothing to commit|no changes added|nothing added to commit")
 _LOGGED = pattern(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
 _SUBJECT = pattern(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
-_ON = rare(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
+_ON = rare(
+    r"^(?:Switched to (?:a new )?branch '|Already on '|On branch |.{0,4}Deleted .{1,200} and switched to branch )([^\s']+)'?$",
+    re.MULTILINE,
+)
 _CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
@@ -71,6 +75,9 @@ _HEADS, _HEAD_KEYS = ("--head", "-H", "--source-branch"), ("head", "source_branc
 
 _DRAFT = frozenset({"--draft", "-d"})
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
+_BRANCH = pattern(r"(?![0-9a-f]{7,40}$)[A-Za-z][\w-]*")
+"""A name that is a branch's more likely than a file's or a commit's."""
+
 _MESSAGE = pattern(r"-\w{0,6}m|--message")
 _RENAMING = ("-m", "-M", "--move")
 _DETACHED = "detached HEAD"
@@ -183,7 +190,8 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     made = [*filter(None, map(_made, asked))]
     listed = any(map(_lists, asked))
     head = (listed or any(args[0] == "show" for args in asked)) and _is_head(answer)
-    for branch in (*made, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
+    quiet = filter(None, map(_switched, asked)) if SILENT.fullmatch(answer) else ()
+    for branch in (*made, *quiet, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
         known = _moved(known, branch, new=branch in made)
     seen = head or (listed and known.committed and not known.commit)
     if seen and (newest := _shown(answer)) and not _same(known.commit, newest):
@@ -208,6 +216,14 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         then = before if any(map(_switches, asked[opening:])) else known.branch
         call = asked[opening]
         known = _opened(known, pulls, _opened_from(call) or then, draft=not _DRAFT.isdisjoint(call))
+    return _ended(known, ends(asked, answer))
+
+
+def _ended(known: Repository, told: Iterable[tuple[str, str]]) -> Repository:
+    """A repository behind what was told of its pull requests; the one of the branch that is checked out is the newest from there."""
+    for end, how in told:
+        own = [p for p in known.pulls if p.endswith(end) and (end or known.heads.get(p, "") == known.branch)]
+        known = replace(known, ended={**known.ended, own[-1] if own else end: how})
     return known
 
 
@@ -294,6 +310,14 @@ def _made(args: list[str]) -> str:
     return args[making + 1] if making and making + 1 < len(args) else ""
 
 
+def _switched(args: list[str]) -> str:
+    """The branch that git is asked to switch to without a word; empty where that may be a file or a commit."""
+    named = [arg for arg in args[1:] if not arg.startswith("-")]
+    quiet = not {"-q", "--quiet"}.isdisjoint(args) and "--" not in args and not {*_MAKING} & {*args}
+    plain = quiet and args[0] in ("checkout", "switch") and len(named) == 1 and _BRANCH.fullmatch(named[0])
+    return named[0] if plain else ""
+
+
 def _shown(answer: str) -> str:
     """The commit that an answer shows first, as `git log` does; empty where it shows none."""
     if (found := _LOGGED.search(answer)) is None:
@@ -314,6 +338,7 @@ def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repos
 
 def _later(older: Repository, new: Repository) -> Repository:
     moved = new.committed or (bool(new.commit) and not _same(older.commit, new.commit))
+    older = _ended(older, new.ended.items())
     return Repository(
         folder=_shorter(older.folder, new.folder),
         branch=new.branch or older.branch,
@@ -323,6 +348,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         pulls=_newest(older.pulls, new.pulls),
         heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
         drafts=_newest(older.drafts, new.drafts),
+        ended=older.ended,
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,

@@ -96,7 +96,7 @@ _READ = (
 DRAFT = "a draft"
 """How a pull request is told that is none to be merged yet."""
 
-_PULL_LINE = pattern(rf"(\S+?)(?: \(({DRAFT})? ?(?:from (\S+))?\))?(?:, |$)")
+_PULL_LINE = pattern(rf"(\S+?)(?: \((merged|closed)?({DRAFT})? ?(?:from (\S+))?\))?(?:, |$)")
 _GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
@@ -174,9 +174,10 @@ def _repository(folder: str | None, line: str) -> Repository:
         bool(commit),
         commit,
         bool(pushed),
-        tuple(address for address, _, _ in pulls),
-        {address: head or branch for address, _, head in pulls if head or branch},
-        tuple(address for address, draft, _ in pulls if draft),
+        tuple(address for address, *_ in pulls),
+        {address: head or branch for address, _, _, head in pulls if head or branch},
+        tuple(address for address, _, draft, _ in pulls if draft),
+        {address: over for address, over, _, _ in pulls if over},
         under_way=next((each for each in told if STOPPED in each), None),
     )
 
