@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -48,12 +48,6 @@ def ends(asked: Sequence[list[str]], answer: str) -> Iterator[tuple[str, str]]:
         yield at, _ENDS[state[1].lower()]
     elif args[1] == "merge" and not {*args} & {*_LATER} and SILENT.fullmatch(answer):
         yield at, "merged"
-
-
-def over(address: str, known: Iterable[Mapping[str, str]]) -> str:
-    """How a pull request ended, as far as the newest of what is known says; empty where it is open."""
-    found = (how for each in known for end, how in each.items() if end and address.endswith(end))
-    return next(reversed([*found]), "")
 
 
 def _address(args: list[str]) -> str | None:

@@ -18,6 +18,9 @@ from foldline._patterns import pattern
 PULLS, MOST = 3, 4
 """The newest pull requests of a repository that are told, and the newest repositories that are known."""
 
+_ENDED = 12
+"""The newest pull requests of which is known how they ended: one that was opened before may be among them."""
+
 NAMELESS = "the working folder"
 """What a repository is called beside others where nothing names its folder."""
 
@@ -99,7 +102,8 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         if "|" not in command and any(map(_lists_all, _unsettled(calls))) and (left := _LISTED.findall(said)):
             now = replace(now, settled=at, clean=False, left=tuple(dict.fromkeys(left)))
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder)))
-    return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
+    told = [each for each in known if replace(each, folder="") != Repository()][-MOST:]
+    return _ended(told, ends([args for calls in asked.values() for args in calls], answer))
 
 
 def stopped(known: Sequence[Repository], command: str, where: str, answer: str) -> tuple[Repository, ...]:
@@ -216,15 +220,25 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         then = before if any(map(_switches, asked[opening:])) else known.branch
         call = asked[opening]
         known = _opened(known, pulls, _opened_from(call) or then, draft=not _DRAFT.isdisjoint(call))
-    return _ended(known, ends(asked, answer))
-
-
-def _ended(known: Repository, told: Iterable[tuple[str, str]]) -> Repository:
-    """A repository behind what was told of its pull requests; the one of the branch that is checked out is the newest from there."""
-    for end, how in told:
-        own = [p for p in known.pulls if p.endswith(end) and (end or known.heads.get(p, "") == known.branch)]
-        known = replace(known, ended={**known.ended, own[-1] if own else end: how})
     return known
+
+
+def _ended(known: Sequence[Repository], told: Iterable[tuple[str, str]]) -> tuple[Repository, ...]:
+    """The repositories behind what was told of pull requests; of one that nobody saw opened the newest repository keeps it."""
+    for end, how in told:
+        *others, newest = known or [Repository()]
+        mine = {i: own[-1] for i, each in enumerate(known) if (own := _pulls_of(each, end))}
+        here = max(mine, default=len(others))
+        each = newest if here == len(others) else known[here]
+        if how or here in mine or end in each.ended:
+            ended = {**each.ended, mine.get(here, end): how}
+            known = (*known[:here], replace(each, ended=dict([*ended.items()][-_ENDED:])), *known[here + 1 :])
+    return tuple(known)
+
+
+def _pulls_of(known: Repository, end: str) -> list[str]:
+    """The pull requests of a repository whose addresses end so; by nothing those of the branch that is checked out."""
+    return [p for p in known.pulls if p.endswith(end) and (end or known.heads.get(p, "") == known.branch)]
 
 
 def _moved(known: Repository, branch: str, *, new: bool) -> Repository:
@@ -328,7 +342,7 @@ def _shown(answer: str) -> str:
 
 def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repository, ...]:
     """What is known of repositories when one run of messages followed another."""
-    known = tuple(older)
+    known = _ended(older, (end for each in new for end in each.ended.items()))
     for each in new:
         here = _place(known, each.folder, {each.branch} - {""})
         both = _later(known[here], each) if here < len(known) else each
@@ -338,7 +352,6 @@ def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repos
 
 def _later(older: Repository, new: Repository) -> Repository:
     moved = new.committed or (bool(new.commit) and not _same(older.commit, new.commit))
-    older = _ended(older, new.ended.items())
     return Repository(
         folder=_shorter(older.folder, new.folder),
         branch=new.branch or older.branch,
@@ -348,7 +361,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         pulls=_newest(older.pulls, new.pulls),
         heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
         drafts=_newest(older.drafts, new.drafts),
-        ended=older.ended,
+        ended=new.ended | older.ended,
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,

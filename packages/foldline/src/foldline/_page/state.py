@@ -10,7 +10,6 @@ from foldline._clipping import cut
 from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
 from foldline._facts.folders import is_absolute
-from foldline._facts.merged import over
 from foldline._facts.repository import NAMELESS, passes
 from foldline._facts.shell import family, only_looks
 from foldline._facts.standing import (
@@ -134,19 +133,17 @@ def repository(facts: Facts, known: Repository) -> str:
                 f"on branch {known.branch}" if known.branch else "",
                 known.under_way or "",
                 commit,
-                "opened " + ", ".join(_pulls(facts, known)) if known.pulls else "",
+                "opened " + ", ".join(_pulls(known)) if known.pulls else "",
                 f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
             ),
         )
     )
 
 
-def _pulls(facts: Facts, known: Repository) -> list[str]:
+def _pulls(known: Repository) -> list[str]:
     """The pull requests that are open, else the newest one, with how it ended."""
-    others = [each.ended for each in facts.repositories if not each.pulls]
-    ended = {each: over(each, (*others, known.ended)) for each in known.pulls}
-    still = [_pull(known, each) for each in known.pulls if not ended[each]]
-    return still or [f"{known.pulls[-1]} ({ended[known.pulls[-1]]})"]
+    still = [_pull(known, each) for each in known.pulls if not known.ended.get(each)]
+    return still or [f"{known.pulls[-1]} ({known.ended[known.pulls[-1]]})"]
 
 
 def _pull(known: Repository, address: str) -> str:
