@@ -640,7 +640,9 @@ def test_of_a_long_plan_the_first_steps_that_are_open_are_told() -> None:
     assert told[0].startswith("the last request is under way")
     shown = sum(1 for line in told if line.startswith("[ ]"))
     assert f"… and {17 - shown} more" in told[-1]
-    assert len(section(page(messages, 4_000), "State")) == 18
+    whole = section(page(messages, 4_000), "State")
+    assert [line.partition(":")[0] for line in whole][1:3] == ["done of the plan", "[ ] Step 3"]
+    assert len(whole) == 19
 
 
 # -- what was asked for --------------------------------------------------------------------------------------------

@@ -72,6 +72,9 @@ STILL_RUNS = "runs still when seen last: "
 INTENDED = "what the agent said it would do: "
 """What stands before the plan that it told in words."""
 
+DONE = "done of the plan: "
+"""What stands before the steps that are done of a plan."""
+
 LATER = "As the messages below leave it:"
 """What stands over a state behind which messages stay."""
 
@@ -82,6 +85,7 @@ _RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
     STILL_RUNS,
     INTENDED,
+    DONE,
     "[ ] ",
     "open error: ",
     "last run: ",

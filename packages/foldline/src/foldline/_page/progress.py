@@ -1,0 +1,47 @@
+"""How far the work is: what of the plan is done beside what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from foldline._clipping import cut
+from foldline._facts.standing import open_steps
+from foldline._facts.told import DONE
+from foldline._facts.types import Facts
+from foldline._page.quoting import size
+from foldline._page.state import STEP
+
+_STEP, _STEPS = 100, 200
+"""Characters of a step that is done, and of all of them."""
+
+
+def with_progress(lines: Sequence[str], facts: Facts, room: int) -> list[str]:
+    """The lines of a state with what is done of the plan before what is open of it, where all of them fit into a room."""
+    at = next((i for i, line in enumerate(lines) if line.startswith(STEP)), len(lines))
+    more = [*lines[:at], *_done(facts), *lines[at:]]
+    return more if size(more) <= room else [*lines]
+
+
+def _done(facts: Facts) -> Iterator[str]:
+    """The steps that are done of a plan of which some are open, the newest where not all have room."""
+    done = [cut(text, _STEP) for text in _steps_done(facts)]
+    room, count = _STEPS, 0
+    for text in reversed(done):
+        if (room := room - len(text) - 2) < 0 and count:
+            break
+        count += 1
+    if count:
+        yield f"{DONE}{'… ' if count < len(done) else ''}{'; '.join(done[-count:])}"
+
+
+def _steps_done(facts: Facts) -> list[str]:
+    """What is done of the plan: of one that is written whole as it was written last, of steps by number those of the same turn."""
+    now = facts.latest
+    begun = min((todo.made for todo in open_steps(facts)), default=now.end)
+    if begun == now.end:
+        return []
+    done = [todo for todo in now.todos if todo.status == "done"]
+    if now.plan_at is not None:
+        return [todo.text for todo in done if todo.at >= now.plan_at]
+    turn = max((request.newest for request in now.requests if request.newest <= begun), default=0)
+    return [todo.text for todo in done if todo.made >= turn]
