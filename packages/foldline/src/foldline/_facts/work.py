@@ -85,6 +85,8 @@ class Work:
         self.attempts = Attempts()
         self.running = Running()
         self.repositories: tuple[Repository, ...] = ()
+        self.touched = False
+        """Whether something was done that may have changed anything."""
         self._pieces = pieces
         self._plan = plan
         self._edge = edge
@@ -148,6 +150,7 @@ class Work:
 
     def carried_out(self, text: str, at: int, part: int) -> None:
         """Books what a client says it did itself of the agent's reply."""
+        self.touched = True
         did = [*wrappers.DID.finditer(text)]
         files = [found["file"] for found in did if found["file"]]
         for path in files:
@@ -168,6 +171,7 @@ class Work:
     def _settle(self, ended: EndedCall) -> None:
         """Books what a call did, now that its end is known."""
         action, end, at = ended.called.action, ended.end, ended.called.at
+        self.touched |= not _only_looked(ended)
         if not end.failed or (action.shell_only and len(action.touches) > 1):
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
@@ -238,6 +242,19 @@ class Work:
     def _tell_lines(self, text: str, at: int, part: int, kind: Kind) -> None:
         for line in self._pieces.wanted_lines(text):
             self._pieces.tell(line, at, part, kind, "tool")
+
+
+def _only_looked(ended: EndedCall) -> bool:
+    """Whether a call changed nothing for certain: a command that looks, a tool that reads or waits, an agent that was to look."""
+    call, action = ended.called.call, ended.called.action
+    if action.command:
+        return ended.looks and not ended.changed
+    words = words_of(call.name)
+    if action.plan is not None or only_waits(call):
+        return True
+    if words & DELEGATING:
+        return only_looked(call)
+    return ended.end.failed or (not ended.changed and bool(action.touches or words & LOOKING))
 
 
 def _in_open_file(called: Called, answer: str) -> Called:

@@ -1,25 +1,44 @@
-"""How far the work is: what of the plan is done beside what is open."""
+"""How far the work is: what of the plan is done beside what is open, and whether anything was changed, or committed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.standing import open_steps
-from foldline._facts.told import DONE
-from foldline._facts.types import Facts
+from foldline._facts.standing import changed_files, open_steps
+from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
+from foldline._facts.types import FILLING, Facts, Piece
 from foldline._page.quoting import size
 from foldline._page.state import STEP
+from foldline._patterns import pattern
+
+_COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b|^\S*commit")
 
 _STEP, _STEPS = 100, 200
 """Characters of a step that is done, and of all of them."""
 
 
 def with_progress(lines: Sequence[str], facts: Facts, room: int) -> list[str]:
-    """The lines of a state with what is done of the plan before what is open of it, where all of them fit into a room."""
+    """The lines of a state with what was changed before all else, and what is done of the plan before what is open of it, where
+    all of them fit into a room."""
     at = next((i for i, line in enumerate(lines) if line.startswith(STEP)), len(lines))
-    more = [*lines[:at], *_done(facts), *lines[at:]]
+    changed = _changed(facts.latest) if facts.goes_on else ()
+    more = [*changed, *lines[:at], *_done(facts), *lines[at:]]
     return more if size(more) <= room else [*lines]
+
+
+def _changed(facts: Facts) -> Iterator[str]:
+    """That work which goes on changed nothing, or that no commit of what it changed was seen, where nothing else tells of either."""
+    if facts.untouched and facts.requests and any(piece.kind == "call" for piece in facts.pieces):
+        yield UNCHANGED
+    known = any(each.tells for each in facts.repositories)
+    if changed_files(facts) and not known and not any(map(_tells_of_commits, facts.pieces)):
+        yield UNCOMMITTED
+
+
+def _tells_of_commits(piece: Piece) -> bool:
+    """Whether somebody says that something was committed, or a tool that commits was called."""
+    return piece.by != "user" and piece.kind not in FILLING and _COMMITTED.search(piece.text) is not None
 
 
 def _done(facts: Facts) -> Iterator[str]:
