@@ -113,6 +113,7 @@ def test_changes_that_nobody_was_seen_to_commit_are_told_so(messages: Sequence[M
         [*EDITED, *bash("git status --short", " M src/quays.py")],
         [*bash("git switch -c quays", "Switched to a new branch 'quays'"), *EDITED],
         [*EDITED, *runs("git_commit", {"message": "Name the quays"}, "done", id="g")],
+        [*EDITED, *COMMITTED[:1]],
         [*EDITED, says("I changed src/quays.py and committed it as 1a2b3c4.")],
         runs("edit", {"path": "/tmp/try.py", "oldText": "a", "newText": "b"}, id="t"),
     ],
@@ -128,6 +129,7 @@ def test_nothing_is_said_of_commits_where_something_tells_of_them(messages: Sequ
         [*READ, says("There are three quays.")],
         [*bash("rg -n QUAYS src", "src/quays.py:1:QUAYS = 3"), *runs("WebFetch", {"url": "https://a.example/", "prompt": "What is it?"}, "A harbour.", id="w")],
         [*planned("Read the files"), *READ],
+        runs("exec", 'await tools.exec_command({cmd: "cat a.py"}); await tools.exec_command({cmd: "ls src"});', "QUAYS = 3", id="x"),
         runs("Agent", {"description": "Explore the harbour", "prompt": "Look."}, "There are three quays.", id="a") + READ,
     ],
 )  # fmt: skip
@@ -143,6 +145,20 @@ def test_work_that_only_looked_changed_nothing(messages: Sequence[Message]) -> N
         [*READ, *bash("rg -n QUAYS src > quays.txt", "")],
         [*READ, *runs("harbour_call", {"quay": 3}, "done", id="h")],
         [*READ, *runs("Agent", {"description": "Name the quays", "prompt": "Name them."}, "They have names.", id="a")],
+        [
+            *READ,
+            *runs(
+                "exec", 'await tools.exec_command({cmd: "cat a.py"}); await tools.exec_command({cmd: sail});', id="x"
+            ),
+        ],
+        [
+            *READ,
+            *runs(
+                "exec",
+                'await tools.exec_command({cmd: "cat a.py"}); await tools.mcp__quays__rename({quay: 3});',
+                id="x",
+            ),
+        ],
         [*READ, *runs("update_quay", {"quay": 3}, "done", id="u")],
         [user(f"{SUMMARY_PREFIX}The quays were looked at.{SUMMARY_SUFFIX}"), *READ],
         [Message("assistant", EDITED[0].parts), *READ],

@@ -23,7 +23,16 @@ from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST, Passage
-from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, arguments_of, equips, read_action, words_of
+from foldline._facts.tool_calls import (
+    DELEGATING,
+    LOOKING,
+    NOTING,
+    arguments_of,
+    equips,
+    read_action,
+    spells_out,
+    words_of,
+)
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
@@ -248,7 +257,7 @@ def _only_looked(ended: EndedCall) -> bool:
     """Whether a call changed nothing for certain: a command that looks, a tool that reads or waits, an agent that was to look."""
     call, action = ended.called.call, ended.called.action
     if action.command:
-        return ended.looks and not ended.changed
+        return ended.looks and not ended.changed and spells_out(call)
     words = words_of(call.name)
     if action.plan is not None or only_waits(call):
         return True

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from foldline._clipping import cut
 from foldline._facts.standing import changed_files, open_steps
 from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
-from foldline._facts.types import FILLING, Facts, Piece
+from foldline._facts.types import Facts, Piece
 from foldline._page.quoting import size
 from foldline._page.state import STEP
 from foldline._patterns import pattern
 
-_COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b|^\S*commit")
+_COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b")
+_COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
+"""How somebody says that something was committed, and how a call is told that may do it."""
 
 _STEP, _STEPS = 100, 200
 """Characters of a step that is done, and of all of them."""
@@ -38,7 +40,9 @@ def _changed(facts: Facts) -> Iterator[str]:
 
 def _tells_of_commits(piece: Piece) -> bool:
     """Whether somebody says that something was committed, or a tool that commits was called."""
-    return piece.by != "user" and piece.kind not in FILLING and _COMMITTED.search(piece.text) is not None
+    if piece.by == "tool":
+        return piece.kind in ("call", "change", "failure") and _COMMITTING.search(piece.text) is not None
+    return piece.by != "user" and _COMMITTED.search(piece.text) is not None
 
 
 def _done(facts: Facts) -> Iterator[str]:
