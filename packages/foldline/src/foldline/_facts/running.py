@@ -35,6 +35,9 @@ SOON = 24
 
 _PARTS = pattern(r"[\w.-]{2,}")
 _STILL = pattern(r"<status>running</status>")
+_ASKING = frozenset({"wait", "agent", "agents"})
+"""Words in the names of tools that ask after other agents, or end them."""
+
 _ANSWERED = rare(
     r'"agent_(?:path|name|id)":\s?"([^"\n]{1,120})",\s?"(?:agent_)?status":\s?(?!"running"|"pending_init")'
     r'|"([^"\s]{2,120})":\s?(?:\{"(?:completed|errored)":|"(?:not_found|shutdown)")|^Message Type: FINAL_ANSWER\n(?:.*\n)?Sender: (\S+)$',
@@ -75,7 +78,8 @@ class Running:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
         runs still."""
         started = _STARTED.search(text[:_EDGE]) or _STARTED.search(text[-_EDGE:])
-        self.heard(text)
+        if words_of(called.call.name) & _ASKING:
+            self.heard(text)
         asked = _named(called.call)
         asked = self._waits_for.get(asked, asked)
         if started or (asked and _STILL.search(text[:_EDGE])):

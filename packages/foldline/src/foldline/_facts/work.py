@@ -180,7 +180,7 @@ class Work:
     def _settle(self, ended: EndedCall) -> None:
         """Books what a call did, now that its end is known."""
         action, end, at = ended.called.action, ended.end, ended.called.at
-        self.touched |= not _only_looked(ended)
+        self.touched = self.touched or not _only_looked(ended)
         if not end.failed or (action.shell_only and len(action.touches) > 1):
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
