@@ -80,6 +80,26 @@ def test_one_that_has_a_number_as_well(behind: Sequence[Message], lines: Sequenc
     assert told(settled(facts_of(before), facts_of(behind))) == lines
 
 
+TEAMED = runs("Agent", {"name": "sums", "prompt": "Review the sums."}, "Spawned successfully. (This is internal.)\nagent_id: sums@session-1\nname: sums\nThe agent is now running.", id="t")  # fmt: skip
+IDLE = '<teammate-message teammate_id="{0}" color="green">\n{{"type":"idle_notification","from":"{0}","idleReason":"available"}}\n</teammate-message>'
+
+
+@pytest.mark.parametrize(
+    ("behind", "runs_still"),
+    [
+        ([], True),
+        (heard(IDLE.format("dates")), True),
+        (heard(IDLE.format("sums")), False),
+        (heard('<agent-message from="sums">\nThe sums are right.\n</agent-message>'), False),
+    ],
+)
+def test_one_of_a_team_runs_until_it_says_something(behind: Sequence[Message], runs_still: bool) -> None:
+    before = [*ASKED, *TEAMED]
+    assert bool(told(facts_of([*before, *behind]))) is runs_still
+    assert bool(told(settled(facts_of(before), facts_of(behind)))) is runs_still
+    assert "is now running" not in compose(Brief(1_500), facts_of([*before, *behind]))
+
+
 def test_it_lasts_where_a_page_comes_back_as_text() -> None:
     page = compose(Brief(800), facts_of([*ASKED, *STARTED]))
     again = facts_of([user(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"), *runs("bash", {"command": "ls"})])

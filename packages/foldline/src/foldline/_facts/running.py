@@ -20,7 +20,8 @@ _STARTED = rare(
     r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
     r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
     r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)'
-    r'|\A\{"agent_id":\s?"([\w-]+)","nickname"|\A\{"task_name":\s?"(/[\w/-]+)"',
+    r'|\A\{"agent_id":\s?"([\w-]+)","nickname"|\A\{"task_name":\s?"(/[\w/-]+)"'
+    r"|\ASpawned successfully.{0,400}?agent_id: ([\w-]+)@",
     re.DOTALL | re.MULTILINE,
 )
 _NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
@@ -40,7 +41,8 @@ _ASKING = frozenset({"wait", "agent", "agents"})
 
 _ANSWERED = rare(
     r'"agent_(?:path|name|id)":\s?"([^"\n]{1,120})",\s?"(?:agent_)?status":\s?(?!"running"|"pending_init")'
-    r'|"([^"\s]{2,120})":\s?(?:\{"(?:completed|errored)":|"(?:not_found|shutdown)")|^Message Type: FINAL_ANSWER\n(?:.*\n)?Sender: (\S+)$',
+    r'|"([^"\s]{2,120})":\s?(?:\{"(?:completed|errored)":|"(?:not_found|shutdown)")|^Message Type: FINAL_ANSWER\n(?:.*\n)?Sender: (\S+)$'
+    r'|^<agent-message from="([\w-]+)"|"type":"idle_notification","from":"([\w-]+)"',
     re.MULTILINE,
 )
 """How it is told that another agent is done: by a notice, in a list, to the call that waited for it, by its own last answer."""
