@@ -106,6 +106,12 @@ def test_it_lasts_where_a_page_comes_back_as_text() -> None:
     assert told(again) == [RUNS]
 
 
+def test_who_is_at_work_is_told_by_the_state_alone() -> None:
+    page = compose(Brief(1_500), facts_of([*ASKED, *STARTED, *listed('"running"')]))
+    assert "agent_status" not in page
+    assert page.count(NAMED) == 1
+
+
 REFUSED = "Agents with the whole history have the type of their parent; omit agent_type, or fork no history."
 
 

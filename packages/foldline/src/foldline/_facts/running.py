@@ -39,6 +39,9 @@ _STILL = pattern(r"<status>running</status>")
 _ASKING = frozenset({"wait", "agent", "agents"})
 """Words in the names of tools that ask after other agents, or end them."""
 
+ROLL_CALL = frozenset({"list", "agents"})
+"""Words in the name of a tool that asks which agents are at work: what it answers is soon over, and the state tells it."""
+
 _ANSWERED = rare(
     r'"agent_(?:path|name|id)":\s?"([^"\n]{1,120})",\s?"(?:agent_)?status":\s?(?!"running"|"pending_init")'
     r'|"([^"\s]{2,120})":\s?(?:\{"(?:completed|errored)":|"(?:not_found|shutdown)")|^Message Type: FINAL_ANSWER\n(?:.*\n)?Sender: (\S+)$'

@@ -18,7 +18,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted, opened, opens_pull, stopped
-from foldline._facts.running import Running, only_waits
+from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
@@ -148,6 +148,9 @@ class Work:
             self._plan.shown(text, at)
         if words_of(called.call.name) & DELEGATING and not result.error and not only_looked(called.call):
             self.reported(text, at)
+        if words_of(called.call.name) >= ROLL_CALL:
+            self.running.heard(text)
+            return
         called = _in_open_file(called, text)
         waits = only_waits(called.call)
         called, runs = self.running.answered(called, text)
