@@ -456,6 +456,8 @@ NO_OUTPUT = "(the command completed with no output)"
         ([("gh pr merge 12 --squash | tail -1", "X Pull request a/b#12 is not mergeable: the base branch policy prohibits the merge.")], f"opened {AT}"),
         ([("gh pr merge 112", "")], f"opened {AT}"),
         ([("gh pr merge 12 -R c/d", "")], f"opened {AT}"),
+        ([("gh pr merge https://github.com/c/d/pull/12", "")], f"opened {AT}"),
+        ([(f"gh pr merge {AT}", "")], f"opened {AT} (merged)"),
         ([("gh pr merge $OLDER", "")], f"opened {AT}"),
         ([("gh pr view 12 --json state; gh pr view 9 --json state", '{"state":"OPEN"}\n{"state":"MERGED"}')], f"opened {AT}"),
         ([("gh pr create --fill", OTHER), ("gh pr merge 12", "")], f"opened {OTHER}"),

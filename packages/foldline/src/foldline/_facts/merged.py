@@ -30,7 +30,7 @@ _LATER = ("--auto", "--disable-auto")
 SILENT = pattern(r"\W*(?:\([^()\n]*no output\))?\W*")
 """An answer that says nothing, which is how a merge ends that was made where nobody looks at a screen."""
 
-_NUMBER = pattern(r"(?:https?://\S+/)?#?(\d+)")
+_NUMBER = pattern(r"#?(\d+)")
 _REPOSITORY = ("-R", "--repo")
 _NAMED = pattern(r"[^-]\S*")
 
@@ -54,6 +54,8 @@ def _address(args: list[str]) -> str | None:
     """The end of the address of the pull request that a call names; empty where it names none, None where nobody can say which."""
     kind, _, *rest = args
     where = next((value for option, value in pairwise(rest) if option in _REPOSITORY), "")
+    if address := next((each for each in rest if each.startswith("http")), ""):
+        return address
     number = next((found[1] for each in rest if (found := _NUMBER.fullmatch(each))), "")
     if number:
         return f"{where}{_AT[kind]}{number}"
