@@ -590,7 +590,7 @@ def test_the_state_is_what_is_open() -> None:
     state = section(page(messages, 1_500), "State")
     assert "Write report_9.md" in state
     assert "Tell the auditors" in state
-    assert "Fix loader_7" not in state
+    assert "done of the plan: Fix loader_7\n" in state
     assert "test_stage_seven" in state
     assert "test_it" not in state
     assert "grep" not in state

@@ -152,3 +152,28 @@ def test_a_page_that_comes_back_as_text_still_says_what_was_put_back() -> None:
 def test_a_file_that_the_agent_never_changed_is_not_told_as_put_back() -> None:
     listed, _ = told(facts_of([*ASKED, *CHANGED, *ran("npm install && git checkout -- package-lock.json")]))
     assert listed == [f"changed: {ROWS}"]
+
+
+LOOKED = called("read", "ROWS = 3", path=ROWS)
+WRITTEN, AGAIN = (ran(f"cat > {ROWS} <<'EOF'\nROWS = {n}\nEOF") for n in (4, 5))
+RESTORED = ran(f"git checkout {ROWS}", "Updated 1 path from the index")
+
+
+@pytest.mark.parametrize(
+    ("behind", "line"),
+    [
+        ([*WRITTEN, *RESTORED], PUT_BACK),
+        ([*WRITTEN, *AGAIN, *RESTORED, *LOOKED], PUT_BACK),
+        ([*WRITTEN, *RESTORED, *AGAIN, *RESTORED], PUT_BACK),
+        ([*WRITTEN, *RESTORED, *AGAIN], f"changed: {ROWS}"),
+        ([*WRITTEN, *RESTORED, *AGAIN, *LOOKED], f"changed: {ROWS}"),
+        ([*WRITTEN, *COMMITTED, *AGAIN, *RESTORED], f"changed: {ROWS}"),
+    ],
+)
+def test_a_file_that_was_read_before_the_fold_and_written_behind_it_was_not_made_there(
+    behind: list[Message], line: str
+) -> None:
+    before = [*ASKED, *LOOKED]
+    whole, two = facts_of([*before, *behind]), merge(facts_of(before), facts_of(behind))
+    for facts in (whole, two, settled(facts_of(before), facts_of(behind))):
+        assert line in told(facts.latest)[0]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from foldline import Brief, Message, Summary
-from foldline._facts.merging import from_data, merge
+from foldline._facts.merging import from_data, merge, settled
 from foldline._facts.reading import facts_of
 from foldline._facts.repository import on_branch
 from foldline._facts.types import Facts
@@ -418,8 +418,96 @@ def test_what_git_does_not_list_as_changed_is_committed(command: str, answer: st
 def test_the_branch_that_an_agents_file_names_is_told_where_no_command_says_more() -> None:
     begun = [*ran(), *edited("src/rows.py")]
     noted = on_branch(facts_of(begun), "sums")
-    assert told(noted) == ["git: on branch sums; no commit was seen of: src/rows.py"]
+    assert told(noted) == ["git: on branch sums"]
     moved = facts_of([*ran(("git switch -c dates", "Switched to a new branch 'dates'")), *edited("src/rows.py")])
     assert told(on_branch(moved, "sums")) == ["git: on branch dates; not committed: src/rows.py"]
     folded = Message("user", (Summary(compose(Brief(1_500), noted), noted.data()),))
-    assert told(on_branch(facts_of([folded, *edited("src/b.py")]), "newer"))[0].startswith("git: on branch newer; no")
+    assert told(on_branch(facts_of([folded, *edited("src/b.py")]), "newer")) == ["git: on branch newer"]
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "line"),
+    [
+        ("git status --short && git commit -am Rows", " M src/rows.py\n[main 1a2b3c4] Rows", ""),
+        ("git status && git add -A && git commit -m Rows", "On branch main\n\tmodified:   src/rows.py\n[main 1a2b3c4] Rows", ""),
+        ("git status -s; git stash", " M src/rows.py\nSaved working directory and index state", ""),
+        ("git commit -m Rows && git status -s", "[main 1a2b3c4] Rows\n M src/rows.py", "; changed since: src/rows.py"),
+    ],
+)  # fmt: skip
+def test_what_git_lists_before_it_commits_is_not_left(command: str, answer: str, line: str) -> None:
+    first, second = edited("src/rows.py"), ran((command, answer))
+    for facts in (
+        facts_of([*first, *second]),
+        merge(facts_of(first), facts_of(second)),
+        settled(facts_of(first), facts_of(second)),
+    ):
+        [repository] = [each for each in state(facts) if each.startswith("git: ")] or [""]
+        assert ("changed since" in repository or "not committed" in repository) == bool(line)
+        assert repository.endswith(line)
+
+
+OTHER = "https://github.com/a/b/pull/13"
+NO_OUTPUT = "(the command completed with no output)"
+
+
+@pytest.mark.parametrize(
+    ("steps", "told_as"),
+    [
+        ([("gh pr merge 12 --squash 2>&1", "")], f"opened {AT} (merged)"),
+        ([("gh pr merge 12 --squash", NO_OUTPUT)], f"opened {AT} (merged)"),
+        ([("gh pr merge --squash --delete-branch", "")], f"opened {AT} (merged)"),
+        ([("gh pr merge -s 12", "✓ Squashed and merged pull request a/b#12 (Rows add up)")], f"opened {AT} (merged)"),
+        ([("gh pr view 12 --json state,mergeCommit", '{"mergeCommit":{"oid":"0f0f0f0"},"state":"MERGED"}')], f"opened {AT} (merged)"),
+        ([("gh pr view 12 --json state -q .state", "MERGED")], f"opened {AT} (merged)"),
+        ([("gh pr view 12", "title:\tRows add up\nstate:\tCLOSED\nauthor:\tann")], f"opened {AT} (closed)"),
+        ([("gh pr close 12", "✓ Closed pull request a/b#12 (Rows add up)")], f"opened {AT} (closed)"),
+        ([("gh pr close 12", "✓ Closed pull request a/b#12 (Rows)"), ("gh pr reopen 12", "✓ Reopened pull request a/b#12 (Rows)")], f"opened {AT}"),
+        ([("gh pr view 12 --json state", '{"state":"OPEN"}')], f"opened {AT}"),
+        ([("gh pr merge 12 --squash --auto", "")], f"opened {AT}"),
+        ([("gh pr merge 12 --squash | tail -1", "X Pull request a/b#12 is not mergeable: the base branch policy prohibits the merge.")], f"opened {AT}"),
+        ([("gh pr merge 112", "")], f"opened {AT}"),
+        ([("gh pr merge 12 -R c/d", "")], f"opened {AT}"),
+        ([("gh pr merge https://github.com/c/d/pull/12", "")], f"opened {AT}"),
+        ([(f"gh pr merge {AT}", "")], f"opened {AT} (merged)"),
+        ([("gh pr merge $OLDER", "")], f"opened {AT}"),
+        ([("gh pr view 12 --json state; gh pr view 9 --json state", '{"state":"OPEN"}\n{"state":"MERGED"}')], f"opened {AT}"),
+        ([("gh pr create --fill", OTHER), ("gh pr merge 12", "")], f"opened {OTHER}"),
+        ([("gh pr merge --squash", ""), ("gh pr create --fill", OTHER)], f"opened {OTHER}"),
+        ([("gh pr create --fill", OTHER), ("gh pr merge 12", ""), ("gh pr merge 13", "")], f"opened {OTHER} (merged)"),
+    ],
+)  # fmt: skip
+def test_a_pull_request_that_was_merged_or_closed_is_told_so(steps: list[tuple[str, str]], told_as: str) -> None:
+    [line] = told(facts_of(ran(COMMITTED, OPENED, *steps)))
+    assert line.endswith(f"; {told_as}")
+    [of_two_runs] = told(merge(facts_of(ran(COMMITTED, OPENED)), facts_of(ran(*steps))))
+    assert of_two_runs.endswith(f"; {told_as}")
+    page = compose(Brief(800), facts_of(ran(COMMITTED, OPENED, *steps)))
+    [again] = told(
+        facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran(("ls", "rows.py"))])
+    )
+    assert again.endswith(f"; {told_as}")
+
+
+def test_it_is_known_from_whatever_folder_it_was_merged_in() -> None:
+    opened = [("cd /srv/rows-sums && git switch -c sums && gh pr create --fill", AT)]
+    merged = [("cd /srv/rows && gh pr merge 12 && git pull", "Updating 0f0f0f0..1a2b3c4\nFast-forward")]
+    viewed = [("cd /srv/rows && gh pr view 12 --json state", '{"state":"MERGED"}')]
+    both = merge(facts_of(ran(*opened)), facts_of(ran(*merged, *viewed)))
+    assert any(line.endswith(f"opened {AT} (merged)") for line in state(both))
+
+
+@pytest.mark.parametrize(
+    ("steps", "branch"),
+    [
+        ([("git checkout main && git pull", "Switched to branch 'main'\nAlready up to date.")], "main"),
+        ([("git checkout -q main && git pull -q", "")], "main"),
+        ([("git switch -q main", NO_OUTPUT)], "main"),
+        ([("gh pr merge 12 -d", "✓ Merged pull request a/b#12 (Rows)\n✓ Deleted local branch sums and switched to branch main")], "main"),
+        ([("git checkout -q src/rows.py", "")], "sums"),
+        ([("git checkout -q 0f0f0f0", "")], "sums"),
+        ([("git checkout -q main -- rows.py", "")], "sums"),
+    ],
+)  # fmt: skip
+def test_the_branch_is_the_one_that_was_checked_out_last(steps: list[tuple[str, str]], branch: str) -> None:
+    for facts in (facts_of(ran(COMMITTED, *steps)), merge(facts_of(ran(COMMITTED)), facts_of(ran(*steps)))):
+        assert told(facts)[0].startswith(f"git: on branch {branch}")

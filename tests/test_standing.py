@@ -10,6 +10,7 @@ from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.standing import answered
+from foldline._facts.told import UNCHANGED, UNCOMMITTED
 from foldline._messages import replace
 from foldline._page.extract import compose
 from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
@@ -667,7 +668,9 @@ def test_of_a_long_plan_the_first_steps_that_are_open_are_told() -> None:
     assert told[0].startswith("the last request is under way")
     shown = sum(1 for line in told if line.startswith("[ ]"))
     assert f"… and {17 - shown} more" in told[-1]
-    assert len(section(page(messages, 4_000), "State")) == 18
+    whole = section(page(messages, 4_000), "State")
+    assert [line.partition(":")[0] for line in whole][1:3] == ["done of the plan", "[ ] Step 3"]
+    assert len(whole) == 19
 
 
 # -- what was asked for --------------------------------------------------------------------------------------------
@@ -1010,7 +1013,7 @@ def test_what_the_agent_said_last_is_not_told_where_it_says_more_in_the_messages
     work = [TASK, *bash("cat rows.csv", "4711, 12\n" * 900), *while_saying(meant, "a.py")]
     kept = section(page_before(bash("cat b.py", "y"), work), "State")
     assert f"what the agent said it would do: {meant}" in kept
-    assert section(page_before(while_saying("The parser is fine.", "b.py"), work), "State") == []
+    assert section(page_before(while_saying("The parser is fine.", "b.py"), work), "State")[1:] == [UNCHANGED]
 
 
 def test_an_offer_is_not_open_once_the_user_spoke() -> None:
@@ -1090,7 +1093,10 @@ def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was
 ) -> None:
     work = [TASK, LONG, user("Now the target."), *edit("a.py"), says(LISTED)]
     assert section(page_before([user(order), *edit("t.py")], work), "State")[-2:] == [THREAD, GAPS]
-    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == left
+    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == [
+        UNCOMMITTED,
+        *left,
+    ]
 
 
 NUMBERED = "The old ones are closed.\n\nStill open (3): #12 (dates), #9 (the export), #7 (a menu)."

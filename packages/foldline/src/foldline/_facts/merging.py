@@ -86,6 +86,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
             repositories=later(older.repositories, new.repositories),
             running=_running(older.running, newer),
+            untouched=(older.untouched or not older.end) and (newer.untouched or not newer.end),
             end=new.end,
         )
     )
@@ -156,6 +157,7 @@ def from_data(data: Mapping[str, Any]) -> Facts:
         ("plan_at", int),
         ("running", dict[str, str]),
         ("repositories", tuple[Repository, ...]),
+        ("untouched", bool),
         ("end", int),
     ):
         if (value := _converted(plain.get(name), type_)) is not None:

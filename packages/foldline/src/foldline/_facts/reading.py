@@ -104,7 +104,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
             if span.by == "peer":
                 work.reported(span.text, at)
             if span.by in ("peer", "tool"):
-                work.running.notice(span.text)
+                work.running.heard(span.text)
             if span.by == "tool" and span.text:
                 noticed = span.text.startswith(SIGNED_BLOCK)
                 work.observe(said_in_notice(span.text) if noticed else span.text, at, part)
@@ -131,6 +131,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         plan_at=plan.at,
         repositories=work.repositories,
         running=work.running.still(len(messages)),
+        untouched=bool(messages) and not work.touched,
         end=len(messages),
     )
 

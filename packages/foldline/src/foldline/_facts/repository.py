@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Any
 
+from foldline._facts.merged import SILENT, ends
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Facts, Repository
@@ -16,6 +17,9 @@ from foldline._patterns import pattern
 
 PULLS, MOST = 3, 4
 """The newest pull requests of a repository that are told, and the newest repositories that are known."""
+
+_ENDED = 12
+"""The newest pull requests of which is known how they ended: one that was opened before may be among them."""
 
 NAMELESS = "the working folder"
 """What a repository is called beside others where nothing names its folder."""
@@ -31,7 +35,10 @@ _NO_COMMIT = rare(r"nothing to commit|no changes added|nothing added to commit")
 _LOGGED = pattern(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
 _SUBJECT = pattern(r"^ {4}(\S.*)$", re.MULTILINE)
 _HASH = 9
-_ON = rare(r"^(?:Switched to (?:a new )?branch '|Already on '|On branch )([^\s']+)'?$", re.MULTILINE)
+_ON = rare(
+    r"^(?:Switched to (?:a new )?branch '|Already on '|On branch |.{0,4}Deleted .{1,200} and switched to branch )([^\s']+)'?$",
+    re.MULTILINE,
+)
 _CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
@@ -53,6 +60,9 @@ _HEAD_ON = pattern(r"\(HEAD -> ([^\s,)]+)")
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
 
+_PUTTING_AWAY = ("stash", "reset", "restore", "checkout", "clean")
+"""Calls behind which what was changed may be no longer there."""
+
 _UNMOVED = pattern(r"(?i)\bup[ -]to[ -]date\b")
 _ELSEWHERE = re.compile(
     r"--(?:all|branches|remotes|tags|reverse|grep|author|since|until|after|before|left-right)|-[SGL]"
@@ -68,6 +78,9 @@ _HEADS, _HEAD_KEYS = ("--head", "-H", "--source-branch"), ("head", "source_branc
 
 _DRAFT = frozenset({"--draft", "-d"})
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
+_BRANCH = pattern(r"(?![0-9a-f]{7,40}$)[A-Za-z][\w-]*")
+"""A name that is a branch's more likely than a file's or a commit's."""
+
 _MESSAGE = pattern(r"-\w{0,6}m|--message")
 _RENAMING = ("-m", "-M", "--move")
 _DETACHED = "detached HEAD"
@@ -86,10 +99,11 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
-        if "|" not in command and any(map(_lists_all, calls)) and (left := _LISTED.findall(said)):
+        if "|" not in command and any(map(_lists_all, _unsettled(calls))) and (left := _LISTED.findall(said)):
             now = replace(now, settled=at, clean=False, left=tuple(dict.fromkeys(left)))
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder), named_only=False))
-    return tuple(each for each in known if replace(each, folder="") != Repository())[-MOST:]
+    told = [each for each in known if replace(each, folder="") != Repository()][-MOST:]
+    return _ended(told, ends([args for calls in asked.values() for args in calls], answer))
 
 
 def stopped(known: Sequence[Repository], command: str, where: str, answer: str) -> tuple[Repository, ...]:
@@ -194,7 +208,8 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     made = [*filter(None, map(_made, asked))]
     listed = any(map(_lists, asked))
     head = (listed or any(args[0] == "show" for args in asked)) and _is_head(answer)
-    for branch in (*made, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
+    quiet = filter(None, map(_switched, asked)) if SILENT.fullmatch(answer) else ()
+    for branch in (*made, *quiet, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
         known = _moved(known, branch, new=branch in made)
     seen = head or (listed and known.committed and not known.commit)
     if seen and (newest := _shown(answer)) and not _same(known.commit, newest):
@@ -220,6 +235,24 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         call = asked[opening]
         known = _opened(known, pulls, _opened_from(call) or then, draft=not _DRAFT.isdisjoint(call))
     return known
+
+
+def _ended(known: Sequence[Repository], told: Iterable[tuple[str, str]]) -> tuple[Repository, ...]:
+    """The repositories behind what was told of pull requests; of one that nobody saw opened the newest repository keeps it."""
+    for end, how in told:
+        *others, newest = known or [Repository()]
+        mine = {i: own[-1] for i, each in enumerate(known) if (own := _pulls_of(each, end))}
+        here = max(mine, default=len(others))
+        each = newest if here == len(others) else known[here]
+        if how or here in mine or end in each.ended:
+            ended = {**each.ended, mine.get(here, end): how}
+            known = (*known[:here], replace(each, ended=dict([*ended.items()][-_ENDED:])), *known[here + 1 :])
+    return tuple(known)
+
+
+def _pulls_of(known: Repository, end: str) -> list[str]:
+    """The pull requests of a repository whose addresses end so; by nothing those of the branch that is checked out."""
+    return [p for p in known.pulls if p.endswith(end) and (end or known.heads.get(p, "") == known.branch)]
 
 
 def _moved(known: Repository, branch: str, *, new: bool) -> Repository:
@@ -280,6 +313,12 @@ def _lists_all(args: list[str]) -> bool:
     return args[0] == "status" and all(arg.startswith("-") for arg in args[1:])
 
 
+def _unsettled(calls: Sequence[list[str]]) -> Sequence[list[str]]:
+    """The calls behind the newest one that takes in what was changed, or puts it away: what was listed before may be gone."""
+    settling = (i for i, args in enumerate(calls, 1) if _commits(args) or args[0] in _PUTTING_AWAY)
+    return calls[max(settling, default=0) :]
+
+
 def _commits(args: list[str]) -> bool:
     return args[0] == "commit" and "--dry-run" not in args
 
@@ -299,6 +338,14 @@ def _made(args: list[str]) -> str:
     return args[making + 1] if making and making + 1 < len(args) else ""
 
 
+def _switched(args: list[str]) -> str:
+    """The branch that git is asked to switch to without a word; empty where that may be a file or a commit."""
+    named = [arg for arg in args[1:] if not arg.startswith("-")]
+    quiet = not {"-q", "--quiet"}.isdisjoint(args) and "--" not in args and not {*_MAKING} & {*args}
+    plain = quiet and args[0] in ("checkout", "switch") and len(named) == 1 and _BRANCH.fullmatch(named[0])
+    return named[0] if plain else ""
+
+
 def _shown(answer: str) -> str:
     """The commit that an answer shows first, as `git log` does; empty where it shows none."""
     if (found := _LOGGED.search(answer)) is None:
@@ -309,7 +356,7 @@ def _shown(answer: str) -> str:
 
 def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repository, ...]:
     """What is known of repositories when one run of messages followed another."""
-    known = tuple(older)
+    known = _ended(older, (end for each in new for end in each.ended.items()))
     for each in new:
         here = _place(known, each.folder, {each.branch} - {""})
         both = _later(known[here], each) if here < len(known) else each
@@ -328,6 +375,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         pulls=_newest(older.pulls, new.pulls),
         heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
         drafts=_newest(older.drafts, new.drafts),
+        ended=new.ended | older.ended,
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,

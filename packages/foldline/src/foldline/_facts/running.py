@@ -19,14 +19,16 @@ _EDGE = 600
 _STARTED = rare(
     r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
     r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
-    r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)',
+    r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)'
+    r'|\A\{"agent_id":\s?"([\w-]+)","nickname"|\A\{"task_name":\s?"(/[\w/-]+)"'
+    r"|\ASpawned successfully.{0,400}?agent_id: ([\w-]+)@",
     re.DOTALL | re.MULTILINE,
 )
 _NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
 """The arguments that name a program which was started before."""
 
 _NAMED_IN_CODE = pattern(r"\bwrite_stdin\(\{\s*\"?session_id\"?:\s*(\d+)")
-_STOPPING = frozenset({"kill", "stop"})
+_STOPPING = frozenset({"kill", "stop", "close", "interrupt"})
 """Words in the names of tools that end a program: what they answer is not what it put out."""
 
 SOON = 24
@@ -34,6 +36,20 @@ SOON = 24
 
 _PARTS = pattern(r"[\w.-]{2,}")
 _STILL = pattern(r"<status>running</status>")
+_ASKING = frozenset({"wait", "agent", "agents"})
+"""Words in the names of tools that ask after other agents, or end them."""
+
+ROLL_CALL = frozenset({"list", "agents"})
+"""Words in the name of a tool that asks which agents are at work: what it answers is soon over, and the state tells it."""
+
+_ANSWERED = rare(
+    r'"agent_(?:path|name|id)":\s?"([^"\n]{1,120})",\s?"(?:agent_)?status":\s?(?!"running"|"pending_init")'
+    r'|"([^"\s]{2,120})":\s?(?:\{"(?:completed|errored)":|"(?:not_found|shutdown)")|^Message Type: FINAL_ANSWER\n(?:.*\n)?Sender: (\S+)$'
+    r'|^<agent-message from="([\w-]+)"|"type":"idle_notification","from":"([\w-]+)"',
+    re.MULTILINE,
+)
+"""How it is told that another agent is done: by a notice, in a list, to the call that waited for it, by its own last answer."""
+
 _NOTICE = pattern(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
 
 
@@ -67,6 +83,8 @@ class Running:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
         runs still."""
         started = _STARTED.search(text[:_EDGE]) or _STARTED.search(text[-_EDGE:])
+        if words_of(called.call.name) & _ASKING:
+            self.heard(text)
         asked = _named(called.call)
         asked = self._waits_for.get(asked, asked)
         if started or (asked and _STILL.search(text[:_EDGE])):
@@ -107,10 +125,11 @@ class Running:
         found = _NOTICE.search(notice) if "<task-id>" in notice else None
         return self._begun.get(found[1]) if found else None
 
-    def notice(self, text: str) -> None:
-        """Takes down what a client's notice says has ended."""
+    def heard(self, text: str) -> None:
+        """Takes down what a client's notice or an answer says has ended."""
         if "<task-id>" in text:
             self.known.update(dict.fromkeys(_NOTICE.findall(text), ""))
+        self.known.update((next(filter(None, found.groups())), "") for found in _ANSWERED.finditer(text))
 
 
 def ends(step: str, program: str) -> bool:
@@ -133,5 +152,6 @@ def _named(call: ToolCall) -> str:
     if isinstance(arguments, str):
         found = _NAMED_IN_CODE.search(arguments[:_EDGE])
         return found[1] if found else ""
-    given = (arguments.get(key) for key in _NAMING)
+    keys = ("target",) if "agent" in (words := words_of(call.name)) and words & _STOPPING else _NAMING
+    given = (arguments.get(key) for key in keys)
     return next((str(each) for each in given if isinstance(each, str | int) and each != ""), "")

@@ -72,6 +72,12 @@ STILL_RUNS = "runs still when seen last: "
 INTENDED = "what the agent said it would do: "
 """What stands before the plan that it told in words."""
 
+DONE = "done of the plan: "
+"""What stands before the steps that are done of a plan."""
+
+UNCOMMITTED, UNCHANGED = "no commit of the changed files was seen", "nothing was changed so far"
+"""What is said of changes where nothing tells of commits, and of work that only looked."""
+
 LATER = "As the messages below leave it:"
 """What stands over a state behind which messages stay."""
 
@@ -82,6 +88,9 @@ _RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
     STILL_RUNS,
     INTENDED,
+    DONE,
+    UNCOMMITTED,
+    UNCHANGED,
     "[ ] ",
     "open error: ",
     "last run: ",
@@ -96,7 +105,7 @@ _READ = (
 DRAFT = "a draft"
 """How a pull request is told that is none to be merged yet."""
 
-_PULL_LINE = pattern(rf"(\S+?)(?: \(({DRAFT})? ?(?:from (\S+))?\))?(?:, |$)")
+_PULL_LINE = pattern(rf"(\S+?)(?: \((merged|closed)?({DRAFT})? ?(?:from (\S+))?\))?(?:, |$)")
 _GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
@@ -174,9 +183,10 @@ def _repository(folder: str | None, line: str) -> Repository:
         bool(commit),
         commit,
         bool(pushed),
-        tuple(address for address, _, _ in pulls),
-        {address: head or branch for address, _, head in pulls if head or branch},
-        tuple(address for address, draft, _ in pulls if draft),
+        tuple(address for address, *_ in pulls),
+        {address: head or branch for address, _, _, head in pulls if head or branch},
+        tuple(address for address, _, draft, _ in pulls if draft),
+        {address: over for address, over, _, _ in pulls if over},
         under_way=next((each for each in told if STOPPED in each), None),
     )
 

@@ -159,6 +159,14 @@ def calls_in_code(code: str) -> list[str]:
     return [*dict.fromkeys(_CALLED_IN_CODE.findall(code[:_CODE]))]
 
 
+def spells_out(call: ToolCall) -> bool:
+    """Whether all that a call does is said in it: of code each call is of a command, and gives it there."""
+    code = arguments_of(call)
+    if not isinstance(code, str) or not (called := _CALLED_IN_CODE.findall(code)):
+        return True
+    return code.count("tools.") == len(called) == len(_SCRIPTED.findall(code))
+
+
 def equips(call: ToolCall) -> bool:
     """Whether a call brings the agent nothing but tools or a skill: a search for them, or code that only goes through their list."""
     code = call.arguments if isinstance(arguments_of(call), str) else ""

@@ -99,6 +99,8 @@ def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> F
     committed."""
     if old is None:
         return new
+    if _restored_elsewhere(old, new, repositories):
+        new = replace(new, state="restored", kept=-1)
     actions = {verb: old.actions.get(verb, 0) + new.actions.get(verb, 0) for verb in {**old.actions, **new.actions}}
     looked = new.state == "read" or (new.state == "restored" and "restored" not in new.actions and old.changed)
     if looked and old.state != "deleted":
@@ -111,11 +113,18 @@ def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> F
     if new.state == "restored" or (new.edits and known and not edits):
         kept = old.last if kept < 0 and old.made else kept
         state = "restored" if kept < 0 else "modified" if old.state in ("deleted", "renamed") else old.state
-        return File(new.path, state, actions, new.seen, by=old.by, last=new.last if kept < 0 else kept)
+        return File(new.path, state, actions, new.seen, by=old.by, last=new.last if kept < 0 else kept, kept=kept)
     state = "modified" if new.state == "created" and old.state not in ("deleted", "renamed") else new.state
     by = old.by if new.state == "read" else new.by if old.by or not old.changed else ""
     to = new.to or (old.to if state == "renamed" else "")
     return File(new.path, state, actions, new.seen, to, by, max(old.last, new.last), kept, edits)
+
+
+def _restored_elsewhere(old: File, new: File, repositories: Sequence[Repository]) -> bool:
+    """Whether messages that did not know a file took it for made, and put it back at last: it was there before."""
+    there = not old.made and old.state not in ("deleted", "renamed")
+    back = "restored" in new.actions and 0 <= new.last == new.kept
+    return there and new.made and back and not _committed(new, new.seen, repositories)
 
 
 def _committed(file: File, by: int, repositories: Sequence[Repository]) -> bool:

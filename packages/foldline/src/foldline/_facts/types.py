@@ -205,6 +205,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """The branches that they were opened from, as far as that is known."""
     drafts: tuple[str, ...] = ()
     """Those of them that are drafts."""
+    ended: dict[str, str] = field(default_factory=dict)
+    """How pull requests ended, by how their addresses end; empty for one that is open."""
     settled: int = -1
     clean: bool = False
     """Whether git said there that nothing was left to commit."""
@@ -217,8 +219,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def tells(self) -> bool:
-        """Whether more is known of it than where it is, and that nothing is under way."""
-        return replace(self, folder="", under_way=self.under_way or None) != Repository()
+        """Whether more is known of it than where it is, and what is over."""
+        return replace(self, folder="", ended={}, under_way=self.under_way or None) != Repository()
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):
@@ -239,6 +241,8 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """In the order in which they were worked in last."""
     running: dict[str, str] = field(default_factory=dict)
     """What was seen to go on behind its call, by the name that its client gave it; empty for what ended since."""
+    untouched: bool = False
+    """Whether all that was done only looked; what is read from a summary may have changed anything."""
     end: int = 0
     now: Facts | None = None
     """What is known with the messages that stay behind these, where there are such; it holds for one page only."""

@@ -18,12 +18,21 @@ from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.repository import noted, opened, opens_pull, stopped
-from foldline._facts.running import Running, only_waits
+from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST, Passage
-from foldline._facts.tool_calls import DELEGATING, LOOKING, NOTING, arguments_of, equips, read_action, words_of
+from foldline._facts.tool_calls import (
+    DELEGATING,
+    LOOKING,
+    NOTING,
+    arguments_of,
+    equips,
+    read_action,
+    spells_out,
+    words_of,
+)
 from foldline._facts.trails import Trails
 from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
@@ -56,6 +65,9 @@ _MISSED = pattern(
 )
 """How a look-up says that there is nothing."""
 
+_MUST = pattern(r"\b(?:must (?:not )?be|omit|is (?:required|invalid|missing)|(?:cannot|can't|may not) be)\b")
+"""How a tool says that it does not take an argument."""
+
 _OVERWROTE = rare(r"\b(?:has been updated|overwrote|overwritten)\b")
 """How a tool says that the file which it wrote was there before."""
 
@@ -82,6 +94,8 @@ class Work:
         self.attempts = Attempts()
         self.running = Running()
         self.repositories: tuple[Repository, ...] = ()
+        self.touched = False
+        """Whether something was done that may have changed anything."""
         self._pieces = pieces
         self._plan = plan
         self._edge = edge
@@ -134,6 +148,9 @@ class Work:
             self._plan.shown(text, at)
         if words_of(called.call.name) & DELEGATING and not result.error and not only_looked(called.call):
             self.reported(text, at)
+        if words_of(called.call.name) >= ROLL_CALL:
+            self.running.heard(text)
+            return
         called = _in_open_file(called, text)
         waits = only_waits(called.call)
         called, runs = self.running.answered(called, text)
@@ -145,6 +162,7 @@ class Work:
 
     def carried_out(self, text: str, at: int, part: int) -> None:
         """Books what a client says it did itself of the agent's reply."""
+        self.touched = True
         did = [*wrappers.DID.finditer(text)]
         files = [found["file"] for found in did if found["file"]]
         for path in files:
@@ -165,6 +183,7 @@ class Work:
     def _settle(self, ended: EndedCall) -> None:
         """Books what a call did, now that its end is known."""
         action, end, at = ended.called.action, ended.end, ended.called.at
+        self.touched = self.touched or not _only_looked(ended)
         if not end.failed or (action.shell_only and len(action.touches) > 1):
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
@@ -237,6 +256,19 @@ class Work:
             self._pieces.tell(line, at, part, kind, "tool")
 
 
+def _only_looked(ended: EndedCall) -> bool:
+    """Whether a call changed nothing for certain: a command that looks, a tool that reads or waits, an agent that was to look."""
+    call, action = ended.called.call, ended.called.action
+    if action.command:
+        return ended.looks and not ended.changed and spells_out(call)
+    words = words_of(call.name)
+    if action.plan is not None or only_waits(call):
+        return True
+    if words & DELEGATING:
+        return only_looked(call)
+    return ended.end.failed or (not ended.changed and bool(action.touches or words & LOOKING))
+
+
 def _in_open_file(called: Called, answer: str) -> Called:
     """A call that edits and names no file, with the file that its answer says is open."""
     action = called.action
@@ -264,9 +296,12 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
         return replace(end, fault="") if stopped else end
-    if not called.action.command and (fault := failed_with(text)) and not _missed(called, text):
-        return Outcome(True, "", fault)
-    return end
+    if called.action.command:
+        return end
+    if _refuses(called, text):
+        return Outcome(True)
+    fault = "" if _missed(called, text) else failed_with(text)
+    return Outcome(True, "", fault) if fault else end
 
 
 def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
@@ -282,6 +317,15 @@ def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
 def _missed(called: Called, text: str) -> bool:
     """Whether a look-up found nothing."""
     return bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
+
+
+def _refuses(called: Called, text: str) -> bool:
+    """Whether all that a tool answered is that an argument, which it names, must be another one: it did nothing."""
+    if len(text) > _OPENING or "\n" in text.strip() or not _MUST.search(text):
+        return False
+    arguments = arguments_of(called.call)
+    named = (key for key in arguments if "_" in key) if isinstance(arguments, dict) else ()
+    return text.lstrip()[:1] not in ("{", "[") and any(key in text for key in named)
 
 
 def _without_reminders(text: str) -> str:

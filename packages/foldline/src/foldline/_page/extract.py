@@ -24,6 +24,7 @@ from foldline._page.files import OF_FOLDER, files, named_once
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
 from foldline._page.plain import plain
+from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
@@ -158,6 +159,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     above = (*page.parts.get("", ()), *page.parts.get("Task now", ()))
     said = "\n".join(line for line in above if not line.startswith(ASKED_BEFORE))
     open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
+    open_now = open_now if brief.fills else with_progress(open_now, facts, room)
     page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
     if (stands := page.parts.get("State")) and facts.goes_on and budget >= SMALL:
         page.add("State", [LATER, *stands])

@@ -123,7 +123,7 @@ def repository(facts: Facts, known: Repository) -> str:
     """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
     told = known.committed and known.commit
     commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if told else ""
-    since = _changed_since(facts, known)
+    since = [] if known.named_only else _changed_since(facts, known)
     names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
@@ -133,16 +133,17 @@ def repository(facts: Facts, known: Repository) -> str:
                 f"on branch {known.branch}" if known.branch else "",
                 known.under_way or "",
                 commit,
-                "opened " + ", ".join(_pull(known, each) for each in known.pulls) if known.pulls else "",
-                f"{'changed since' if told else _uncommitted(known)}: {names}" if since else clean,
+                "opened " + ", ".join(_pulls(known)) if known.pulls else "",
+                f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
             ),
         )
     )
 
 
-def _uncommitted(known: Repository) -> str:
-    """How files are told of which no commit was seen: where the agent asked git for nothing, somebody else may have made one."""
-    return "no commit was seen of" if known.named_only else "not committed"
+def _pulls(known: Repository) -> list[str]:
+    """The pull requests that are open, else the newest one, with how it ended."""
+    still = [_pull(known, each) for each in known.pulls if not known.ended.get(each)]
+    return still or [f"{known.pulls[-1]} ({known.ended[known.pulls[-1]]})"]
 
 
 def _pull(known: Repository, address: str) -> str:

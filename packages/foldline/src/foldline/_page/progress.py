@@ -1,0 +1,70 @@
+"""How far the work is: what of the plan is done beside what is open, and whether anything was changed, or committed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from foldline._clipping import cut
+from foldline._facts.standing import changed_files, open_steps
+from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
+from foldline._facts.types import Facts, Piece
+from foldline._page.quoting import size
+from foldline._page.state import STEP
+from foldline._patterns import pattern
+
+_COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b")
+_COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
+"""How somebody says that something was committed, and how a call is told that may do it."""
+
+_STEP, _STEPS = 100, 200
+"""Characters of a step that is done, and of all of them."""
+
+
+def with_progress(lines: Sequence[str], facts: Facts, room: int) -> list[str]:
+    """The lines of a state with what was changed before all else, and what is done of the plan before what is open of it, where
+    all of them fit into a room."""
+    at = next((i for i, line in enumerate(lines) if line.startswith(STEP)), len(lines))
+    changed = _changed(facts.latest) if facts.goes_on else ()
+    more = [*changed, *lines[:at], *_done(facts), *lines[at:]]
+    return more if size(more) <= room else [*lines]
+
+
+def _changed(facts: Facts) -> Iterator[str]:
+    """That work which goes on changed nothing, or that no commit of what it changed was seen, where nothing else tells of either."""
+    if facts.untouched and facts.requests and any(piece.kind == "call" for piece in facts.pieces):
+        yield UNCHANGED
+    known = any(each.tells and not each.named_only for each in facts.repositories)
+    if changed_files(facts) and not known and not any(map(_tells_of_commits, facts.pieces)):
+        yield UNCOMMITTED
+
+
+def _tells_of_commits(piece: Piece) -> bool:
+    """Whether somebody says that something was committed, or a tool that commits was called."""
+    if piece.by == "tool":
+        return piece.kind in ("call", "change", "failure") and _COMMITTING.search(piece.text) is not None
+    return piece.by != "user" and _COMMITTED.search(piece.text) is not None
+
+
+def _done(facts: Facts) -> Iterator[str]:
+    """The steps that are done of a plan of which some are open, the newest where not all have room."""
+    done = [cut(text, _STEP) for text in _steps_done(facts)]
+    room, count = _STEPS, 0
+    for text in reversed(done):
+        if (room := room - len(text) - 2) < 0 and count:
+            break
+        count += 1
+    if count:
+        yield f"{DONE}{'… ' if count < len(done) else ''}{'; '.join(done[-count:])}"
+
+
+def _steps_done(facts: Facts) -> list[str]:
+    """What is done of the plan: of one that is written whole as it was written last, of steps by number those of the same turn."""
+    now = facts.latest
+    begun = min((todo.made for todo in open_steps(facts)), default=now.end)
+    if begun == now.end:
+        return []
+    done = [todo for todo in now.todos if todo.status == "done"]
+    if now.plan_at is not None:
+        return [todo.text for todo in done if todo.at >= now.plan_at]
+    turn = max((request.newest for request in now.requests if request.newest <= begun), default=0)
+    return [todo.text for todo in done if todo.made >= turn]
