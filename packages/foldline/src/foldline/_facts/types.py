@@ -108,6 +108,8 @@ class UserRequest(Value, frozen=True, gc=False, omit_defaults=True):
     again: int = 0
     amid: bool = False
     """Whether it was said amid the agent's work, to a call: why that was refused, or the answer to a question."""
+    whole: str = ""
+    """The same with the blocks of code that stand amid the words; empty where there are none."""
 
     @property
     def newest(self) -> int:
