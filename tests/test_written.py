@@ -82,3 +82,49 @@ def test_what_a_terminal_showed_in_a_fence_of_its_shell_is_no_part_of_the_task()
     asked = user(f"The nightly export of the mirrors fails, please find out why:\n{shown}\nIt ran well on Monday.")
     text = page([asked, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
     assert "lock_4" not in text.partition("## Task now\n")[2].partition("\n\n## ")[0]
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+WHERE = """This is what the exporter writes where:
+
+| Place | By hand | By the clock |
+|---|---|---|
+| Folder of the mirror | nothing (clean!) | `export.lck` |
+| Folder of the share | `Path: x`<br/>`Run: y` | - |
+
+The desk reads neither of them."""
+
+
+def test_a_cell_of_a_table_is_told_with_the_name_of_its_column() -> None:
+    told = lines([user("Which files does the exporter write, and where? Look at both ways."), says(WHERE), LATER])
+    assert "  - Folder of the mirror: By hand: nothing (clean!); By the clock: `export.lck`" in told
+    assert "  - Folder of the share: By hand: `Path: x` / `Run: y`; By the clock: -" in told
+
+
+def test_a_long_row_is_told_in_one_piece() -> None:
+    reason = (
+        "It waits for the lock of the share. That is given back late. The desk sees it at nine. Nobody is told of it."
+    )
+    table = f"| Mirror | Finding | Grade |\n|---|---|---|\n| mirror_7 | {reason} | high |\n| mirror_8 | fine | low |"
+    told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Both:\n\n{table}"), LATER])
+    assert f"  - mirror_7: Finding: {reason}; Grade: high" in told
+
+
+def test_what_stands_behind_a_table_is_no_row_of_it() -> None:
+    told = page([user("Which files does the exporter write, and where? Look at both ways."), says(WHERE), LATER])
+    assert "The desk reads neither of them." in told
+
+
+def test_a_bar_in_a_cell_parts_none() -> None:
+    table = (
+        "| Call | Before | Now |\n|---|---|---|\n| `cat a \\| wc` | 12 s | slow path |\n| `cat b` | 3 s | fast path |"
+    )
+    told = lines([user("Measure how long the calls of the exporter take now."), says(f"Measured:\n\n{table}"), LATER])
+    assert "  - `cat a | wc`: Before: 12 s; Now: slow path" in told
+
+
+def test_a_numbered_row_is_named_by_what_stands_behind_its_number() -> None:
+    table = "| # | Finding | Grade |\n|---|---|---|\n| 1 | The lock is never given back | high |\n| 2 | The share is slow | low |"
+    told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Two:\n\n{table}"), LATER])
+    assert "  1. The lock is never given back: Grade: high" in told

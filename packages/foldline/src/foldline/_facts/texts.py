@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from foldline._clipping import cut
 from foldline._facts.cues import asks, leans
 from foldline._facts.literals import line_around
 from foldline._facts.splitting import ends
@@ -27,6 +28,9 @@ MADE, MOST_MADE = 160, 4
 """Characters of prose, and fields of a record, that are told of what a call made."""
 
 MOST_FIELDS, MOST_LISTED = 60, 12
+FEW_COLUMNS = 2
+"""Columns of a table whose rows say what they mean without their names."""
+
 MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
@@ -34,6 +38,7 @@ _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _ROW = re.compile(r"^\|(.+)\|$")
+_BAR, _BREAK = re.compile(r"(?<!\\)\|"), re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:=*_-]+$|::[\w-]+\{[^{}]*\}$")
 """A line without words, or one that a client draws something for: `::git-commit{…}`, as Codex writes it."""
 _FIGURE = re.compile(r"[~<>=≈±+-]?\s?[$€£]?\d")
@@ -71,6 +76,8 @@ class Passage(NamedTuple):
     """Whether a line begins with it."""
     code: bool = False
     """Whether it is a block of code, with what leads that in."""
+    row: str = ""
+    """Of a row of a table with several columns all of it, with their names: what is begun with the passage."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -134,14 +141,17 @@ def _passages(text: str) -> Iterator[Passage]:
         if (row := _ROW.match(line)) and "|" in below and _RULE.match(below.strip()):
             columns = _cells(row)
             continue  # the names of columns say nothing without a row
-        if row:
-            line = " – ".join(_named(columns, _cells(row)))
+        columns = columns if row else []
+        line, named = _row(columns, _cells(row)) if row else (line, "")
         led = f"{heading}: " if heading and len(heading) <= _LEAD else ""
         if whole and heading and not (led or item):
             yield Passage(heading)
         heading = lead = ""
         for place, each in enumerate(parted(line)):
-            yield Passage(each if place else f"{led}{each}", under, item and place == 0, place == 0)
+            if place == 0:
+                yield Passage(f"{led}{each}", under, item, row=f"{led}{named}" if named else "")
+            else:
+                yield Passage(each, under, begins=False)
     if lead:
         yield Passage(lead)
 
@@ -174,14 +184,22 @@ def _coded(lines: Sequence[str]) -> str:
 
 
 def _cells(row: re.Match[str]) -> list[str]:
-    return [cell.strip() for cell in row[1].split("|")]
+    return [_BREAK.sub(" / ", cell.strip()).replace("\\|", "|") for cell in _BAR.split(row[1])]
 
 
-def _named(columns: Sequence[str], cells: Sequence[str]) -> Iterator[str]:
-    """The cells of a row, before a figure the name of its column; the first names the row."""
-    for i, cell in enumerate(cells):
-        name = columns[i] if 0 < i < len(columns) and _FIGURE.match(cell) else ""
-        yield from filter(None, (name, cell))
+def _row(columns: Sequence[str], cells: Sequence[str]) -> tuple[str, str]:
+    """A row of a table by its cells, before a figure the name of its column; and, where it has more than two, as what it says of
+    the first, or of the one behind its number, each with the name of its column."""
+    names = [*columns, *("" for _ in cells)]
+    flat = " – ".join(
+        each for i, cell in enumerate(cells) for each in (names[i] if i and _FIGURE.match(cell) else "", cell) if each
+    )
+    if len(columns) <= FEW_COLUMNS:
+        return flat, ""
+    numbered = cells[0].isdigit() and not any(map(str.isalpha, columns[0]))
+    first, rest = (f"{cells[0]}. {cells[1]}", 2) if numbered and len(cells) > 1 else (cells[0], 1)
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names[rest:], cells[rest:]) if cell)
+    return flat, cut(": ".join(filter(None, (first, said))), _TOGETHER)
 
 
 def said_in(words: str) -> list[Passage]:

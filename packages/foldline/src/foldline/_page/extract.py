@@ -27,6 +27,7 @@ from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
+from foldline._page.tables import rows
 from foldline._page.task import Task, below, instructed, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
@@ -111,7 +112,7 @@ def _for_reading(facts: Facts) -> Facts:
     behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
     told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
-    return replace(facts, pieces=tuple(readable(counted(facts))))
+    return replace(facts, pieces=tuple(rows(readable(counted(facts)))))
 
 
 def _in_short(piece: Piece) -> Piece:
