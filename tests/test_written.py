@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message
-from foldline.extend import extract
+from foldline.extend import Text, ToolCall, ToolResult, extract
 from talk import bash, runs, says, user
 
 LATER = user("Now write the release notes of the exporter for the people at the desk, half a page of plain words.")
@@ -128,3 +128,93 @@ def test_a_numbered_row_is_named_by_what_stands_behind_its_number() -> None:
     table = "| # | Finding | Grade |\n|---|---|---|\n| 1 | The lock is never given back | high |\n| 2 | The share is slow | low |"
     told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Two:\n\n{table}"), LATER])
     assert "  1. The lock is never given back: Grade: high" in told
+
+
+# -- labels and lists -------------------------------------------------------------------------------------------------
+
+WEIGHED = """Here are the two ways to keep the lock.
+
+### In a file
+
+**Pros:**
+- every mirror can read it
+
+**Cons:**
+- a dead worker_2 leaves it behind
+
+### In the database
+
+**Pros:**
+- it is gone with its session
+
+**Cons:**
+- the share has no client for it
+"""
+
+
+def test_each_list_stands_below_its_own_label_however_often_the_label_comes() -> None:
+    told = lines([user("Weigh the ways to keep the lock of a mirror against each other."), says(WEIGHED), LATER])
+    at = told.index("  - every mirror can read it")
+    assert told[at - 1 : at + 3] == [
+        "In a file: Pros:",
+        "  - every mirror can read it",
+        "Cons:",
+        "  - a dead worker_2 leaves it behind",
+    ]
+    at = told.index("  - it is gone with its session")
+    assert told[at - 1 : at + 3] == [
+        "In the database: Pros:",
+        "  - it is gone with its session",
+        "Cons:",
+        "  - the share has no client for it",
+    ]
+
+
+def test_a_label_that_comes_again_stands_over_its_list_again() -> None:
+    said = "**Pros:**\n- every mirror can read it\n\n**Cons:**\n- it stays behind\n\nThe database does without that.\n\n**Pros:**\n- it is gone with its session\n"
+    told = lines([user("Weigh the ways to keep the lock of a mirror against each other."), says(said), LATER])
+    assert told[told.index("  - it is gone with its session") - 1] == "Pros:"
+
+
+def test_a_label_stands_once_over_a_list_with_words_in_between() -> None:
+    said = "## Findings\n- mirror_7 never gives its lock back\n\nThat was seen on Tuesday.\n\n- the share_9 of the desk is slow"
+    told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(said), LATER])
+    assert told.count("Findings:") == 1
+
+
+def test_the_first_item_of_a_list_is_no_announcement_because_the_line_over_it_is_one() -> None:
+    thought = Message(
+        "assistant",
+        (
+            Text(
+                "Good. Let me analyze this. There are two kinds of failures:\n\n1. mirror_7 waits for lock_4 (seen 12 times)\n\n2. share_9 refuses the login (seen 3 times)"
+            ),
+            ToolCall("c", "bash", '{"command": "cat export.log"}'),
+        ),
+    )
+    answer = Message("tool", (ToolResult("c", (Text("mirror_7 waits for lock_4"),)),))
+    told = lines([user("The nightly export of the mirrors fails, please find out why."), thought, answer])
+    at = told.index("  1. mirror_7 waits for lock_4 (seen 12 times)")
+    assert told[at + 1] == "  2. share_9 refuses the login (seen 3 times)"
+
+
+def test_of_the_steps_of_an_older_report_all_are_told_or_none() -> None:
+    """The report is too long to be told again in whole: what was weighed goes before what was proposed."""
+    weighed = "\n".join(
+        f"- counter_{i} of the share is read by the desk at nine and by worker_{i} once more at noon" for i in range(26)
+    )
+    steps = "1. Try the plain export first, as it is done at night.\n2. If share_9 refuses it, export the mirrors one by one.\n3. Let a flag `--one-by-one` say so from the beginning."
+    report = f"The size of a mirror is not known before the export.\n\nWhat is cheap\n{weighed}\n\nWhat I would do\n{steps}\n\nThat keeps the small mirrors fast."
+    newer = [
+        m
+        for i in range(4)
+        for m in (
+            user(f"Now look at mirror_{i} and tell me whether its lock is given back as it should be."),
+            says(f"The lock of mirror_{i} is given back.\nIt took {i} s.\nNobody waits.\nThe log says so as well."),
+        )
+    ]
+    told = page(
+        [user("Can the exporter know how big a mirror is before it begins?"), says(report), *newer, LATER], 6_000
+    )
+    said = [step in told for step in steps.splitlines()]
+    assert all(said)

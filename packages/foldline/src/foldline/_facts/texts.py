@@ -129,7 +129,8 @@ def _passages(text: str) -> Iterator[Passage]:
         if (found := _HEADING.match(line)) or leads:
             if lead:
                 yield Passage(lead)
-            above = f"{heading}: " if heading and whole and not found else ""
+            label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))
+            above = f"{heading}: " if heading and whole and label else ""
             heading = above + ((found[1] or found[2]) if found else line).strip(" .:：*-")
             amid = bool(under and not found and _ITEM.match(line)) and not _ITEM.match(next_line)
             under, whole, lead = under if amid else heading, found is not None, "" if found else above + line

@@ -136,9 +136,10 @@ def _joined(group: Sequence[Candidate], gap: str = GAP) -> str:
         piece = each.piece
         skips = each.place > last.place + 1
         if piece.item:
-            lead = "" if piece.under in led else f"\n{piece.under}:"
-            text += f"{gap if skips else ''}{lead}\n{item(piece)}"
-            led.add(piece.under)
+            text += gap if skips else ""
+            if piece.under not in led:
+                text, led = f"{text}\n{piece.under}:", {"", piece.under}
+            text += f"\n{item(piece)}"
         else:
             parted = piece.begins and (piece.by != "user" or last.piece.item)
             below = parted or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
