@@ -218,3 +218,49 @@ def test_of_the_steps_of_an_older_report_all_are_told_or_none() -> None:
     )
     said = [step in told for step in steps.splitlines()]
     assert all(said)
+
+
+# -- the names of an edit ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        ("lock = take()", "// as in GiveBack it waits\nlock = take()", ""),
+        ("lock = take()", "lock = take()  # see giveBack", ""),
+        ('import (\n\t"os"\n)\n\nfunc Export() {', 'import (\n\t"os"\n\t"time"\n)\n\nfunc Export() {', ""),
+        ("func Export() {\n}", "func Export() {\n}\n\nfunc ExportAll() {\n}", "ExportAll"),
+        ("run(mirror)", "func run() {}\nrun(mirror)", "run"),
+        ("func Export(m Mirror) {", "func Export(m Mirror, s Share) {", "Export"),
+        ("func Export() {\n\ta()\n}", "func Export() {\n\tb()\n}", "Export"),
+        ("func Export() {\n\ta()\n}", "func Export() {\n}", "Export"),
+        ("func Export() {\n}\nvar a = 1", "func Export() {\n}\nvar a = 2", ""),
+        ('{"on": 1, "off": 2}', '{"on": 1, "offAtNight": 2}', "offAtNight"),
+        ("export(mirror)", "export(mirror, sharePath)", ""),
+        ("export(mirror)", "export_all(mirror)", "export_all"),
+        ("", "wait_for = 45", "wait_for"),
+        ("if err != nil {", "if errors.Is(err, ErrNoShare) {", "ErrNoShare"),
+        ('log("a")', 'log("the LockFile is gone")', ""),
+    ],
+)
+def test_an_edit_is_named_by_what_it_defines_and_not_by_what_stands_beside_it(old: str, new: str, names: str) -> None:
+    edit = runs("Edit", {"file_path": "export.go", "old_string": old, "new_string": new})
+    told = page([user("The nightly export of the mirrors fails, please find out why."), *edit])
+    assert f"- Edit export.go{f' ({names})' if names else ''}" in told.splitlines()
+
+
+def test_a_patch_that_defines_nothing_is_named_by_the_function_that_it_says_it_stands_in() -> None:
+    patch = "*** Begin Patch\n*** Update File: export.go\n@@ func ExportAll(m Mirror) {\n-\tlock := take()\n+\tlock := takeFor(m)\n*** End Patch"
+    told = page([user("The nightly export of the mirrors fails, please find out why."), *runs("apply_patch", patch)])
+    assert "export.go (ExportAll)" in told
+
+
+def test_a_diff_is_named_by_the_function_that_its_place_names() -> None:
+    patch = "--- a/export.py\n+++ b/export.py\n@@ -12,3 +12,3 @@ def export_all(mirrors):\n-    lock = take()\n+    lock = take(45)\n"
+    told = page(
+        [
+            user("The nightly export of the mirrors fails, please find out why."),
+            *runs("apply_diff", {"path": "export.py", "diff": patch}),
+        ]
+    )
+    assert "export.py (export_all)" in told
