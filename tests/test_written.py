@@ -264,3 +264,33 @@ def test_a_diff_is_named_by_the_function_that_its_place_names() -> None:
         ]
     )
     assert "export.py (export_all)" in told
+
+
+# -- ends of sentences, and commands of several lines -----------------------------------------------------------------
+
+
+def test_the_end_of_a_sentence_stands_with_the_code_that_it_is_about() -> None:
+    report = "The lock is given back.\n\nVerification:\n```bash\nmake export MIRROR=mirror_7\n```\npassed."
+    told = lines([user("Give the lock of mirror_7 back once it is exported, please."), says(report), LATER])
+    assert "passed." not in told
+    assert any("make export MIRROR=mirror_7" in line and line.endswith("passed.") for line in told)
+
+
+def test_of_code_that_is_too_long_for_a_line_the_beginning_is_told() -> None:
+    command = "go test ./internal/export -run '" + "|".join(f"TestMirror{i}GivesItsLockBack" for i in range(20)) + "'"
+    report = f"The lock is given back.\n\nVerification:\n```bash\n{command}\n```\npassed."
+    told = lines([user("Give the lock of mirror_7 back once it is exported, please."), says(report), LATER])
+    assert "passed." not in told
+    assert any("go test ./internal/export -run 'TestMirror0GivesItsLockBack" in line for line in told)
+
+
+def test_the_lines_of_a_command_that_sets_a_folder_are_told_apart() -> None:
+    made = bash('tmp=$(mktemp -d)\ncd "$tmp"\nwget mirror_7/a.tar\nmake export', "exported 12 files of share_9")
+    text = page([user("Give the lock of mirror_7 back once it is exported, please."), *made])
+    assert "; wget mirror_7/a.tar; make export" in text
+
+
+def test_a_loop_is_told_as_it_is_written() -> None:
+    made = bash("for m in a b\ndo\n  make export M=$m\ndone", "exported 12 files of share_9")
+    text = page([user("Give the lock of mirror_7 back once it is exported, please."), *made])
+    assert "for m in a b; do make export M=$m; done" in text

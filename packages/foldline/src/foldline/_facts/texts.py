@@ -100,7 +100,9 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def _goes_on(held: Passage, each: Passage) -> bool:
-    """Whether a passage says nothing without the one before it, and stands with it."""
+    """Whether a passage says nothing without the one before it, and stands with it, or ends a sentence that began before code."""
+    if held.code and not (each.item or each.code) and each.text[0].islower():
+        return len(held.text) + len(each.text) < _TOGETHER
     apart = each.item or each.code or (each.begins and (held.item or held.code)) or asks(each.text)
     return not apart and leans(each.text) and len(held.text) + len(each.text) < _TOGETHER
 
@@ -171,6 +173,8 @@ def _head_of(block: Sequence[str]) -> str:
     which stands in its file, nothing."""
     if any(line.startswith(_EDITS) for line in block):
         return ""
+    if block and len(block[0]) > _CODE:
+        return f"`{cut(block[0], _CODE)}`" if "`" not in block[0] else cut(block[0], _CODE)
     fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
     return _coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
 
