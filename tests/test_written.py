@@ -294,3 +294,33 @@ def test_a_loop_is_told_as_it_is_written() -> None:
     made = bash("for m in a b\ndo\n  make export M=$m\ndone", "exported 12 files of share_9")
     text = page([user("Give the lock of mirror_7 back once it is exported, please."), *made])
     assert "for m in a b; do make export M=$m; done" in text
+
+
+# -- what the user is asked -------------------------------------------------------------------------------------------
+
+ASKS = """I found two orders of the desk:
+- mirror_7: paid on Tuesday, 45.10
+- mirror_8: paid on Friday, 12.90
+
+Please confirm that both of them go back, and tell me why.
+
+The money comes back in five to seven days, as the house always does it. {more}"""
+
+
+def test_what_the_user_is_asked_to_confirm_is_open_until_it_is_answered() -> None:
+    asked = user("Cancel all orders of the desk that are still open, please.")
+    report = says(ASKS.format(more="Nothing else is done until then."))
+    waits = page([asked, report]).partition("## State\n")[2].splitlines()
+    assert any(line.endswith("Please confirm that both of them go back, and tell me why.") for line in waits)
+    over = page([asked, report, user("Both, they were ordered twice."), says("Both orders went back.")])
+    assert "Please confirm" not in over.partition("## State\n")[2]
+
+
+def test_a_paragraph_behind_a_list_begins_a_line_where_its_beginning_is_left_out() -> None:
+    """What is left out is long, and says again what the items say."""
+    again = (
+        "mirror_7 was paid on Tuesday with 45.10 and mirror_8 was paid on Friday with 12.90 as the desk has it. " * 2
+    )
+    report = f"I found two orders:\n- mirror_7: paid on Tuesday, 45.10\n- mirror_8: paid on Friday, 12.90\n\n{again}The card_3095 gets it back on 2026-05-11."
+    told = lines([user("Cancel all orders of the desk that are still open, please."), says(report), LATER], 100)
+    assert any(line.startswith("The card_3095 gets it back") for line in told)
