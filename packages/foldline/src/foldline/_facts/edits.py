@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 from zlib import crc32
@@ -170,19 +170,21 @@ def _names(path: str, old: str, new: str, around: str = "") -> str:
     before, after = _defined(path, old), _defined(path, new)
     fresh = [name for name in after if name not in before]
     gone = [f"without {name}" for name in before if name not in new]
-    inside = [*_inside(path, new, old), *_inside(path, old, new)] if after and not (fresh or gone) else []
+    inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
     names = list(dict.fromkeys(fresh or gone or inside or _defined(path, around) or _brought(path, old, new)))
     return ", ".join(names[:MOST]) + (", …" if len(names) > MOST else "")
 
 
-def _inside(path: str, text: str, other: str) -> Iterator[str]:
-    """The definitions of a text in which lines stand that the `other` one has not."""
+def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:
+    """Those of the definitions of a text, by their `names`, in which lines stand that the `other` one has not."""
+    if not names:
+        return
     known = {line.strip() for line in other.splitlines()}
     name, depth = "", -1
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip())
-        if found := _defined(path, line):
-            name, depth = found[0], indent
+        if found := next((each for each in names if each in line and each in _defined(path, line)), ""):
+            name, depth = found, indent
         if name and line.strip() not in known and (found or indent > depth or path.endswith(_PROSE)):
             yield name
 

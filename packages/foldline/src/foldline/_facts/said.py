@@ -82,7 +82,8 @@ class Said:
             self.requests[words] = replace(known, times=known.times + 1, again=at)
             self._pieces.again(known.at)
         elif words:
-            whole = "" if size > REQUEST_CHARACTERS else _with_code(spans)
+            whole = _with_code(spans)
+            whole = whole if len(whole) <= REQUEST_CHARACTERS else ""
             cut = size if size > REQUEST_CHARACTERS else 0
             self.requests[words] = UserRequest(words, at, cut, amid=amid, whole=whole)
         return known is None
