@@ -22,6 +22,7 @@ SAID = "12 passed in 0.3s"
         SAID,
         f"Chunk ID: cabb9b\nWall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 2007\nOutput:\n{SAID}",
         f"Command: /bin/zsh -lc 'pytest -q'\nChunk ID: dc3c0e\nWall time: 1.2 seconds\nProcess exited with code 0\nOutput:\n{SAID}",
+        f"Command: /bin/zsh -lc \"cat > try.py <<'EOF'\nimport os\nEOF\npytest -q\"\nChunk ID: dc3c0e\nWall time: 1.2 seconds\nProcess exited with code 0\nOutput:\n{SAID}",
         f"Exit code: 0\nWall time: 0.1 seconds\nTotal output lines: 1\nOutput:\n\n{SAID}",
         f"Script completed\nWall time 0.1 seconds\nOutput:\n\n{SAID}",
         json.dumps({"chunk_id": "f5fa46", "wall_time_seconds": 5.0, "exit_code": 0, "output": f"{SAID}\n"}, separators=(",", ":")),

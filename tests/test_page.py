@@ -1285,9 +1285,12 @@ def test_the_names_of_columns_are_no_sentence() -> None:
 
 def test_a_figure_of_a_table_is_told_with_the_name_of_its_column() -> None:
     report = "| Rows | Read | Written |\n|---|---|---|\n| few | 12ms | ~40 |\n| many | 3,100ms | - |"
-    text = page([user("Measure how long the import takes."), says(report)])
-    assert "few – Read – 12ms – Written – ~40" in text
-    assert "many – Read – 3,100ms – -" in text
+    measured = [user("Measure how long the import takes."), says(report)]
+    assert "few: Read: 12ms; Written: ~40" in page(measured)
+    assert "many: Read: 3,100ms; Written: -" in page(measured)
+    filled = extract(Brief(1_500, fills="words"), measured).text
+    assert "few – Read – 12ms – Written – ~40" in filled
+    assert "many – Read – 3,100ms – -" in filled
 
 
 def test_tags_are_not_told_of_what_a_command_put_out() -> None:

@@ -11,10 +11,12 @@ from foldline._facts.patterns import rare
 from foldline._patterns import pattern
 
 _REPORTED = pattern(
-    r"\A(?:(?:Script completed|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
-    r"(?:Output:\n*)?"
+    r"\A(?:Command: .{0,20000}?\n(?=Chunk ID: |Wall time))?"
+    r"(?:(?:Script completed|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
+    r"(?:Output:\n*)?",
+    re.DOTALL,
 )
-"""Codex's lines before an output."""
+"""Codex's lines before an output, the command in as many as it has."""
 
 _RECORD = pattern(r'\A\{(?:"[a-z_]+":(?:"[^"\\]*"|[\d.]+|null|true|false),)*"output":"')
 """Codex's record of an output, up to the output."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 from zlib import crc32
@@ -31,6 +31,12 @@ _PROSE = (".md", ".mdx", ".rst", ".txt")
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
 """A name of more than one word, as code has it."""
 
+_WORDS = re.compile(r"^\s*(?://|#|/?\*|--|<!--).*$|(?<=\s)(?://|#)\s.*$|\"([^\"\n]*)\"", re.MULTILINE)
+"""A comment, and a text in quotation marks."""
+
+_SETS = re.compile(r"[\"']?\s*(?:\(|:|=(?!=))")
+"""What stands behind a name that is called or set."""
+
 _OLD = ("old_string", "oldText", "old_str", "old_text", "old_content", "search")
 _NEW = ("new_string", "newText", "new_str", "new_text", "replacement", "replace", "content", "file_text", "new_source", "code_edit", "insert_text", "contents")  # fmt: skip
 _WRITTEN = BODIES - {*_OLD, "edits"}
@@ -45,15 +51,18 @@ _LEAST_LINE = 4
 _PLACE = re.compile(r"^(?:@@.*|\*\*\* .*)$\n?", re.MULTILINE)
 """What stands in a patch between two places of a file, and at its end."""
 
+_AT = re.compile(r"^@@(?: -[\d, +]+@@)? *(\S.*)$", re.MULTILINE)
+"""The line above the place in a file, as a patch names it."""
+
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
 def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, str]:
     """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
     if isinstance(arguments, str):
-        return {path: _names(path, old, new) for path, old, new in _patched(arguments)}
+        return {path: _names(path, *changed) for path, *changed in _patched(arguments)}
     if patch := _patch(arguments):
-        return {path: _names(path, old, new) for path, old, new in _patched(patch)}
+        return {path: _names(path, *changed) for path, *changed in _patched(patch)}
     several = arguments.get("edits")
     changes = (
         [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
@@ -103,13 +112,13 @@ def _hunks(patch: str, path: str) -> Iterator[tuple[str, str]]:
 def written_in(arguments: Mapping[str, Any] | str) -> str:
     """What the arguments of a call write into files, or give to be run: of a patch the lines that it brings."""
     if isinstance(arguments, str):
-        return "\n".join(new for _, _, new in _patched(arguments)) or arguments[:_READ]
+        return "\n".join(new for _, _, new, _ in _patched(arguments)) or arguments[:_READ]
     several = arguments.get("edits")
     changes = (
         [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
     )
     texts = _texts(changes, tuple(sorted(_WRITTEN)))
-    return "\n".join("\n".join(new for _, _, new in _patched(text)) or text for text in texts)
+    return "\n".join("\n".join(new for _, _, new, _ in _patched(text)) or text for text in texts)
 
 
 def stretches(text: str) -> list[str]:
@@ -127,12 +136,12 @@ def _texts(changes: list[Any], keys: tuple[str, ...]) -> Iterator[str]:
     return (text[:_READ] for each in changes for key in keys if isinstance(text := each.get(key), str))
 
 
-def _patched(patch: str) -> Iterator[tuple[str, str, str]]:
-    """The files of a patch, each with the lines that it takes away and those that it brings."""
+def _patched(patch: str) -> Iterator[tuple[str, str, str, str]]:
+    """The files of a patch, each with the lines that it takes away, those that it brings, and what it says of where they stand."""
     for path, lines in _by_file(patch):
         read = lines[:_READ].splitlines()
         old, new = ("\n".join(line[1:] for line in read if line.startswith(mark)) for mark in "-+")
-        yield path, old, new
+        yield path, old, new, "\n".join(_AT.findall("\n".join(read)))
 
 
 def _by_file(patch: str) -> Iterator[tuple[str, str]]:
@@ -155,11 +164,42 @@ def _defined(path: str, text: str) -> list[str]:
     return [name for name in found if not name.endswith(",")]
 
 
-def _names(path: str, old: str, new: str) -> str:
-    """What is defined anew, else what no longer is, else what is defined in what was changed, else the names that are new in it."""
+def _names(path: str, old: str, new: str, around: str = "") -> str:
+    """What is defined anew, else what no longer is, else in what the changed lines stand, as they or what is `around` them say,
+    else the names that are new in them."""
     before, after = _defined(path, old), _defined(path, new)
-    fresh = [name for name in after if name not in old]
+    fresh = [name for name in after if name not in before]
     gone = [f"without {name}" for name in before if name not in new]
-    brought = [name for name in _IDENTIFIER.findall(new) if name not in old]
-    names = list(dict.fromkeys(fresh or gone or after or brought))
+    inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
+    names = list(dict.fromkeys(fresh or gone or inside or _defined(path, around) or _brought(path, old, new)))
     return ", ".join(names[:MOST]) + (", …" if len(names) > MOST else "")
+
+
+def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:
+    """Those of the definitions of a text, by their `names`, in which lines stand that the `other` one has not."""
+    if not names:
+        return
+    known = {line.strip() for line in other.splitlines()}
+    name, depth = "", -1
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if found := next((each for each in names if each in line and each in _defined(path, line)), ""):
+            name, depth = found, indent
+        if name and line.strip() not in known and (found or indent > depth or path.endswith(_PROSE)):
+            yield name
+
+
+def _brought(path: str, old: str, new: str) -> list[str]:
+    """The names of more than one word that are new in a text, of code without its comments, and without the variables that it
+    passes on."""
+    known = {*_IDENTIFIER.findall(old)}
+    if path.endswith(_PROSE):
+        return [name for name in _IDENTIFIER.findall(new) if name not in known]
+    found = [*_IDENTIFIER.finditer(_WORDS.sub(_without_words, new))]
+    sets = (name for name in found if name[0].lstrip("_")[:1].isupper() or _SETS.match(name.string, name.end()))
+    return [name[0] for name in sets if name[0] not in known]
+
+
+def _without_words(text: re.Match[str]) -> str:
+    """A text that is a name or a key, without its marks; of one for people, or a comment, nothing."""
+    return f" {text[1]} " if text[1] and " " not in text[1] else " "

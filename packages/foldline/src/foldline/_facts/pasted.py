@@ -74,6 +74,12 @@ _DOCUMENT = pattern(r"^#{2,6} [^\n]+\n+(?=# \S)", re.MULTILINE)
 
 _BULLET = pattern(r"\s*(?:[-*•] |\d{1,3}[.)] )")
 _FENCE = pattern(r"\s{0,3}(?:```|~~~)")
+_CODE_BLOCK = pattern(
+    r"^ {0,3}(```|~~~)(?!(?:te?xt|plain(?:text)?|logs?|console|terminal|output|shell-?session|trace(?:back)?)\b)\w[^\n`]*\n.*?^ {0,3}\1\s*$",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""A fenced block whose language is named, and is none of those of outputs."""
+
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
 _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
 """How a paragraph begins that goes on with what a terminal printed."""
@@ -103,6 +109,13 @@ def without_output(text: str) -> str:
     """The text without the lines of pasted output."""
     lines = text.splitlines()
     return "\n".join(line for line, pasted in zip(lines, _pasted(lines)) if not pasted)
+
+
+def code(paste: str) -> str:
+    """What was pasted, where all of it is blocks of code, without a terminal among them; else nothing."""
+    whole = "```" in paste or "~~~" in paste
+    whole = whole and not _CODE_BLOCK.sub("", paste).strip() and not any(map(_PROMPT.match, paste.splitlines()))
+    return paste if whole else ""
 
 
 def without_document(text: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import lasting
+from foldline._facts.pasted import code
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import case_of, only_a_case, rules_in, ruling
@@ -70,7 +71,7 @@ class Said:
         self._plan = plan
         self._language = ""
 
-    def ask(self, spans: Iterable[Span], at: int, *, amid: bool) -> bool:
+    def ask(self, spans: Sequence[Span], at: int, *, amid: bool) -> bool:
         """Takes down what a message asks for, all of it as one request; answers whether it was not asked for before."""
         words = "\n".join(filter(None, map(asked, spans)))
         size = len(words)
@@ -82,7 +83,10 @@ class Said:
             self.requests[words] = replace(known, times=known.times + 1, again=at)
             self._pieces.again(known.at)
         elif words:
-            self.requests[words] = UserRequest(words, at, size if size > REQUEST_CHARACTERS else 0, amid=amid)
+            whole = _with_code(spans)
+            whole = whole if len(whole) <= REQUEST_CHARACTERS else ""
+            cut = size if size > REQUEST_CHARACTERS else 0
+            self.requests[words] = UserRequest(words, at, cut, amid=amid, whole=whole)
         return known is None
 
     def read(self, span: Span, at: int, part: int, *, report: bool) -> None:
@@ -198,3 +202,10 @@ def asked(span: Span) -> str:
     if span.by == "command" and (called := _COMMAND.search(span.text)):
         return f"/skill:{called['skill']}" if called["skill"] else (called[1] or called[2]).strip()
     return span.text if span.by == "user" else ""
+
+
+def _with_code(spans: Sequence[Span]) -> str:
+    """What is asked for with the blocks of code amid the words, as it was written; empty where there are none."""
+    written = [asked(span) or (code(span.text) if span.by == "paste" else "") for span in spans]
+    shown = any(text and span.by == "paste" for text, span in zip(written, spans))
+    return "\n".join(filter(None, written)) if shown else ""

@@ -199,6 +199,9 @@ _SHORTENING = frozenset({"tail", "head", "cat"})
 
 _COMPOUND = frozenset({"for", "while", "until", "if", "case", "{", "function"})
 _SILENCED = re.compile(r"\s*(?:2>&1|[12&]?>>?\s*/dev/null)(?=[\s;|&)]|$)")
+_NEXT = re.compile(r"(?<![;{(|&\\\s])(?<!\bdo)(?<!\bthen)(?<!\belse)[ \t]*\n\s*(?=\S)")
+"""Where a line of a compound command ends one of its steps."""
+
 _JOINED = {"\n": "; ", ";": "; "}
 
 
@@ -210,7 +213,7 @@ def in_short(command: str) -> str:
     for step in _steps(command):
         joined = _JOINED.get(step.op, f" {step.op} ") if told else ""
         if step.compound:
-            return f"{told}{joined}{command[step.start :].strip()}"
+            return f"{told}{joined}{_NEXT.sub('; ', command[step.start :].strip())}"
         name = _program(step.words)[0]
         if not ((name in _BESIDE and not step.outputs) or (name in _SHORTENING and step.op == "|")):
             told += f"{joined}{step.whole}"

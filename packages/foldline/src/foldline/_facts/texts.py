@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from foldline._clipping import cut
 from foldline._facts.cues import asks, leans
 from foldline._facts.literals import line_around
 from foldline._facts.splitting import ends
@@ -27,6 +28,9 @@ MADE, MOST_MADE = 160, 4
 """Characters of prose, and fields of a record, that are told of what a call made."""
 
 MOST_FIELDS, MOST_LISTED = 60, 12
+FEW_COLUMNS = 2
+"""Columns of a table whose rows say what they mean without their names."""
+
 MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
@@ -34,6 +38,7 @@ _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _ROW = re.compile(r"^\|(.+)\|$")
+_BAR, _BREAK = re.compile(r"(?<!\\)\|"), re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:=*_-]+$|::[\w-]+\{[^{}]*\}$")
 """A line without words, or one that a client draws something for: `::git-commit{…}`, as Codex writes it."""
 _FIGURE = re.compile(r"[~<>=≈±+-]?\s?[$€£]?\d")
@@ -71,6 +76,8 @@ class Passage(NamedTuple):
     """Whether a line begins with it."""
     code: bool = False
     """Whether it is a block of code, with what leads that in."""
+    row: str = ""
+    """Of a row of a table with several columns all of it, with their names: what is begun with the passage."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -93,7 +100,9 @@ def passages(text: str) -> Iterator[Passage]:
 
 
 def _goes_on(held: Passage, each: Passage) -> bool:
-    """Whether a passage says nothing without the one before it, and stands with it."""
+    """Whether a passage says nothing without the one before it, and stands with it, or ends a sentence that began before code."""
+    if held.code and not (each.item or each.code) and each.text[0].islower():
+        return len(held.text) + len(each.text) < _TOGETHER
     apart = each.item or each.code or (each.begins and (held.item or held.code)) or asks(each.text)
     return not apart and leans(each.text) and len(held.text) + len(each.text) < _TOGETHER
 
@@ -122,7 +131,8 @@ def _passages(text: str) -> Iterator[Passage]:
         if (found := _HEADING.match(line)) or leads:
             if lead:
                 yield Passage(lead)
-            above = f"{heading}: " if heading and whole and not found else ""
+            label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))
+            above = f"{heading}: " if heading and whole and label else ""
             heading = above + ((found[1] or found[2]) if found else line).strip(" .:：*-")
             amid = bool(under and not found and _ITEM.match(line)) and not _ITEM.match(next_line)
             under, whole, lead = under if amid else heading, found is not None, "" if found else above + line
@@ -134,14 +144,17 @@ def _passages(text: str) -> Iterator[Passage]:
         if (row := _ROW.match(line)) and "|" in below and _RULE.match(below.strip()):
             columns = _cells(row)
             continue  # the names of columns say nothing without a row
-        if row:
-            line = " – ".join(_named(columns, _cells(row)))
+        columns = columns if row else []
+        line, named = _row(columns, _cells(row)) if row else (line, "")
         led = f"{heading}: " if heading and len(heading) <= _LEAD else ""
         if whole and heading and not (led or item):
             yield Passage(heading)
         heading = lead = ""
         for place, each in enumerate(parted(line)):
-            yield Passage(each if place else f"{led}{each}", under, item and place == 0, place == 0)
+            if place == 0:
+                yield Passage(f"{led}{each}", under, item, row=f"{led}{named}" if named else "")
+            else:
+                yield Passage(each, under, begins=False)
     if lead:
         yield Passage(lead)
 
@@ -160,6 +173,8 @@ def _head_of(block: Sequence[str]) -> str:
     which stands in its file, nothing."""
     if any(line.startswith(_EDITS) for line in block):
         return ""
+    if block and len(block[0]) > _CODE:
+        return f"`{cut(block[0], _CODE)}`" if "`" not in block[0] else cut(block[0], _CODE)
     fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
     return _coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
 
@@ -174,14 +189,22 @@ def _coded(lines: Sequence[str]) -> str:
 
 
 def _cells(row: re.Match[str]) -> list[str]:
-    return [cell.strip() for cell in row[1].split("|")]
+    return [_BREAK.sub(" / ", cell.strip()).replace("\\|", "|") for cell in _BAR.split(row[1])]
 
 
-def _named(columns: Sequence[str], cells: Sequence[str]) -> Iterator[str]:
-    """The cells of a row, before a figure the name of its column; the first names the row."""
-    for i, cell in enumerate(cells):
-        name = columns[i] if 0 < i < len(columns) and _FIGURE.match(cell) else ""
-        yield from filter(None, (name, cell))
+def _row(columns: Sequence[str], cells: Sequence[str]) -> tuple[str, str]:
+    """A row of a table by its cells, before a figure the name of its column; and, where it has more than two, as what it says of
+    the first, or of the one behind its number, each with the name of its column."""
+    names = [*columns, *("" for _ in cells)]
+    flat = " – ".join(
+        each for i, cell in enumerate(cells) for each in (names[i] if i and _FIGURE.match(cell) else "", cell) if each
+    )
+    if len(columns) <= FEW_COLUMNS:
+        return flat, ""
+    numbered = cells[0].isdigit() and not any(map(str.isalpha, columns[0]))
+    first, rest = (f"{cells[0]}. {cells[1]}", 2) if numbered and len(cells) > 1 else (cells[0], 1)
+    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names[rest:], cells[rest:]) if cell)
+    return flat, cut(": ".join(filter(None, (first, said))), _TOGETHER)
 
 
 def said_in(words: str) -> list[Passage]:

@@ -108,6 +108,8 @@ class UserRequest(Value, frozen=True, gc=False, omit_defaults=True):
     again: int = 0
     amid: bool = False
     """Whether it was said amid the agent's work, to a call: why that was refused, or the answer to a question."""
+    whole: str = ""
+    """The same with the blocks of code that stand amid the words; empty where there are none."""
 
     @property
     def newest(self) -> int:
@@ -169,7 +171,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `open` that it says what
     is open or next, `back` that it takes back what was said before, `times` how often it was said. `item` says that it stands
     in a list, `under` which line leads in that list, `begins` that a line begins with it, `weighs` that the agent says in it what
-    it makes of what another agent found.
+    it makes of what another agent found. `row` is the row of a table that begins with it, told with the names of its columns.
     """
 
     text: str
@@ -186,6 +188,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     under: str = ""
     begins: bool = False
     weighs: bool = False
+    row: str = ""
 
 
 class Repository(Value, frozen=True, gc=False, omit_defaults=True):

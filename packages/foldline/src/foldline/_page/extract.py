@@ -29,9 +29,11 @@ from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
+from foldline._page.tables import rows
 from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
+from foldline._page.written import as_written, code_words
 from foldline._patterns import pattern
 from foldline._tokens.estimate import estimate
 from foldline._view import Brief
@@ -112,7 +114,7 @@ def _for_reading(facts: Facts) -> Facts:
     behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
     told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
-    return replace(facts, pieces=tuple(readable(counted(facts))))
+    return replace(facts, pieces=tuple(rows(readable(counted(facts)))))
 
 
 def _for_filling(facts: Facts) -> Facts:
@@ -143,9 +145,10 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     held = apart if apart or not brief.after else listing(standing, budget)
     free = budget if budget >= SMALL else budget - held
     asked_for = missing(facts, wants.words) if budget >= SMALL else ()
-    whole = size(quoted(wants.words, budget))
+    written = wants if brief.fills else as_written(facts, wants)
+    whole = size(quoted(written.words, budget))
     room = max(int(free * TASK), min(budget, LEAST_TASK), whole if whole <= budget * WHOLE_TASK else 0)
-    now = [*wanted(*wants, room), *asked_for]
+    now = [*wanted(*written, room), *asked_for]
     first += map(safe, below(facts, brief.after, wants)) if budget >= SMALL else ()
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])
@@ -173,6 +176,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | _said_above(facts, said)
     own = _asked_in(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
+    shown = {} if brief.fills else code_words(facts, wants)
+    found = [e for e in found if not _shown(e.piece, shown)]
     found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
     again = set() if brief.fills else told_again(found)
     found = [e for e in found if e.place not in again]
@@ -215,6 +220,13 @@ def _in_task(piece: Piece, asked: Mapping[int, set[str] | None], now: str, fills
         return words is None or words.issuperset(_WORDS.findall(piece.text))
     bare = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
     return bare in now or piece.text in now
+
+
+def _shown(piece: Piece, code: Mapping[int, set[str]]) -> bool:
+    """Whether a line that was pasted stands in the code of a request that the task tells."""
+    if piece.by != "user" or piece.kind != "excerpt" or piece.at not in code:
+        return False
+    return code[piece.at].issuperset(_WORDS.findall(piece.text))
 
 
 def _in(asked: str, rule: str) -> bool:

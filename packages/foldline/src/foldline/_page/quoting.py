@@ -30,7 +30,7 @@ PROPOSED, ANSWERED, REPORTED = (
     "(before that the agent had said) ",
 )
 
-_NUMBERED = re.compile(r"\W{0,3}\d{1,2}[.)] ")
+_NUMBERED = re.compile(r"\W{0,3}(\d{1,2})[.)] ")
 _FRAME = rare(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
 _QUOTE = rare(r"^(\W*(?:\*\*\d+\*\*\W*)?)>", re.MULTILINE)
 
@@ -48,6 +48,12 @@ def anothers(text: str) -> str:
 def bare(piece: Piece) -> str:
     """The words of a piece, of an item of a list without what leads it in."""
     return piece.text.removeprefix(f"{piece.under}: ") if piece.item and piece.under else piece.text
+
+
+def number(piece: Piece) -> int:
+    """The number of an item of a list; 0 where it has none."""
+    found = _NUMBERED.match(bare(piece)) if piece.item else None
+    return int(found[1]) if found else 0
 
 
 def item(piece: Piece) -> str:

@@ -3,11 +3,12 @@ one, its outline, or how it opens."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate, groupby, pairwise
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 
 from foldline._page.choosing import Candidate
-from foldline._page.wholes import goes_on
+from foldline._page.quoting import number
+from foldline._page.wholes import STEPS, goes_on
 
 LONG = 4
 """Sentences from which some of a report, picked out of all of it, do not read on."""
@@ -78,9 +79,32 @@ def _short(form: Report) -> list[Candidate]:
     """As much of a form as is told of an older report: its rim and what was left open, then its paragraphs, then its lists."""
     if _cost(form) <= SHORT:
         return [*form]
-    ranked = sorted(_outline(form), key=lambda each: (not (each.piece.edge or each.piece.open), each.piece.item))
-    ends = accumulate(each.cost for each in ranked)
-    return sorted((each for each, end in zip(ranked, ends) if end <= SHORT), key=lambda each: each.place)
+    told: list[Candidate] = []
+    for some in sorted(_units(_outline(form)), key=_rank):
+        if _cost(told) + _cost(some) <= SHORT:
+            told += some
+        elif len(some) == 1:
+            break
+    return sorted(told, key=lambda each: each.place)
+
+
+def _units(outline: Report) -> Iterator[list[Candidate]]:
+    """The pieces of an outline, those of a few numbered items together."""
+    units: list[list[Candidate]] = []
+    counts = False
+    for each in outline:
+        goes_on = counts and (number(each.piece) > 1 or not each.piece.begins)
+        counts = goes_on or number(each.piece) == 1
+        units += [] if goes_on else [[]]
+        units[-1].append(each)
+    for some in units:
+        yield from [some] if max(number(each.piece) for each in some) <= STEPS else ([each] for each in some)
+
+
+def _rank(some: Report) -> tuple[bool, bool, bool]:
+    """How soon a part of an outline is told: the rim and what was left open first, then paragraphs, a few steps, and other items."""
+    rim = any(each.piece.edge or each.piece.open for each in some)
+    return not rim, some[0].piece.item, len(some) == 1
 
 
 def _outline(report: Report) -> list[Candidate]:

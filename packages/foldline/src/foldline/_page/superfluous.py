@@ -18,6 +18,7 @@ from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import Candidate
+from foldline._page.quoting import bare
 from foldline._page.task import telling
 
 CLOSING = 200
@@ -111,7 +112,7 @@ def idle(facts: Facts) -> set[int]:
     """The places of what the agent said it would do next, where it then only looked."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
     thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and not p.weighs)
-    return {i for i, p in thoughts if p.at not in acting and announces(p.text)}
+    return {i for i, p in thoughts if p.at not in acting and announces(bare(p))}
 
 
 def reported(facts: Facts) -> set[int]:
@@ -125,7 +126,7 @@ def reported(facts: Facts) -> set[int]:
         if piece.kind == "change":
             return is_edit(piece)
         passing = piece.kind == "thought" and not (piece.weighs or piece.back)
-        return passing and (piece.at not in kept or announces(piece.text))
+        return passing and (piece.at not in kept or announces(bare(piece)))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
     return older | {i for i in _closed(facts) if taken_up(facts.pieces[i])}
@@ -246,7 +247,7 @@ def _announced(facts: Facts) -> set[int]:
     """The places of what the agent said it would do, where a line beside it tells how that failed."""
     failed = {p.at for p in facts.pieces if p.kind == "failure"}
     thoughts = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at in failed and not p.weighs)
-    return {i for i, p in thoughts if announces(p.text) and not reasons(p.text)}
+    return {i for i, p in thoughts if announces(bare(p)) and not reasons(p.text)}
 
 
 def _moved(facts: Facts) -> set[int]:
@@ -304,7 +305,7 @@ def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
 def _finds(thought: Piece) -> bool:
     """Whether the agent says why something is done, or what was wrong, and not only what it does."""
     tells = reasons(thought.text) or alarming(thought.text) or thought.back
-    return tells and not announces(thought.text)
+    return tells and not announces(bare(thought))
 
 
 def _offered(facts: Facts) -> set[int]:

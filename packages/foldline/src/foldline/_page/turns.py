@@ -99,22 +99,46 @@ class Turns:
                 texts.insert(0, _named(head, self._room))
             return f"- {anothers('; '.join(texts))}"
         if piece.by == "user" and piece.kind != "excerpt":
-            return "\n".join(f"> {line}" for line in safe(_joined(group, gap="\n…")).splitlines())
+            return "\n".join(f"> {line}" for line in safe(self._joined(group, gap="\n…")).splitlines())
         if piece.kind == "answer":
-            return f"(chosen) {anothers(_joined(group))}"
+            return f"(chosen) {anothers(self._joined(group))}"
         if piece.kind == "report":
             return anothers(self._report(group))
         if piece.kind == "thought":
-            return f"{AMID}{anothers(_joined(group))}"
+            return f"{AMID}{anothers(self._joined(group))}"
         mark = {"user": PASTED, "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
-        return mark + anothers(_joined(group))
+        return mark + anothers(self._joined(group))
 
     def _report(self, group: Sequence[Candidate]) -> str:
         """A report; one with several gaps says once that it is told in short, and not at each of them."""
         more = GAP if self._goes_on(group[-1]) else ""
         if sum(each.place > before.place + 1 for before, each in itertools.pairwise(group)) > 1:
-            return f"{SHORTENED}{_joined(group, gap='')}{more}"
-        return _joined(group) + more
+            return f"{SHORTENED}{self._joined(group, gap='')}{more}"
+        return self._joined(group) + more
+
+    def _joined(self, group: Sequence[Candidate], gap: str = GAP) -> str:
+        """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where lines are left out; where a
+        line goes on behind one, that is marked in any case."""
+        text, led, last, listed = "", {""}, group[0], False
+        for each in group:
+            piece = each.piece
+            skips = each.place > last.place + 1
+            if piece.item:
+                text += gap if skips else ""
+                if piece.under not in led:
+                    text, led = f"{text}\n{piece.under}:", {"", piece.under}
+                text += f"\n{item(piece)}"
+            else:
+                parted = piece.begins and (piece.by != "user" or last.piece.item)
+                parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
+                below = parted or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
+                apart = (gap if below else gap or GAP) if skips else ""
+                text += f"{apart}{chr(10) if below else ' '}{piece.text}"
+                led.add(piece.text.partition(": ")[0])
+                listed &= not parted
+            listed |= piece.item
+            last = each
+        return text[1:]
 
     def _goes_on(self, each: Candidate) -> bool:
         """Whether the text of a piece has more than is told."""
@@ -126,24 +150,3 @@ def _named(head: str, room: int) -> str:
     """A call by as much of it as some tokens hold; a command ends with its sign."""
     named = shorten(head, room)
     return f"{named}`" if named != head and head[0] == "`" and named.count("`") % 2 else named
-
-
-def _joined(group: Sequence[Candidate], gap: str = GAP) -> str:
-    """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where lines are left out; where a
-    line goes on behind one, that is marked in any case."""
-    text, led, last = "", {""}, group[0]
-    for each in group:
-        piece = each.piece
-        skips = each.place > last.place + 1
-        if piece.item:
-            lead = "" if piece.under in led else f"\n{piece.under}:"
-            text += f"{gap if skips else ''}{lead}\n{item(piece)}"
-            led.add(piece.under)
-        else:
-            parted = piece.begins and (piece.by != "user" or last.piece.item)
-            below = parted or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
-            apart = (gap if below else gap or GAP) if skips else ""
-            text += f"{apart}{chr(10) if below else ' '}{piece.text}"
-            led.add(piece.text.partition(": ")[0])
-        last = each
-    return text[1:]

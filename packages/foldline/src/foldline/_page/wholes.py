@@ -8,9 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from foldline._facts.cues import announces
 from foldline._facts.texts import LONGEST
 from foldline._page.choosing import Candidate
+from foldline._page.quoting import bare, number
 
 FEW = 4
 """Sentences that are told all where one of them is: by itself it does not say what it is about."""
+
+STEPS = 5
+"""Numbered items that are told all or not at all: who counts misses the others."""
 
 _ENDS = ".!?…:;)]`\"'。！？：；）」"
 """What a sentence that is whole ends with."""
@@ -25,7 +29,8 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
             yield missing
     for items in _lists(found):
         missing = [each for each in items if each.place not in known]
-        if 0 < len(missing) <= len(items) / 2:
+        steps = len(items) <= STEPS and number(items[0].piece) == 1
+        if 0 < len(missing) <= len(items) / 2 or (steps and 0 < len(missing) < len(items)):
             yield missing
     parts = [pair for pair in itertools.pairwise(found) if goes_on(*pair)]
     for one, other in (*parts, *((each, before) for before, each in reversed(parts))):
@@ -41,13 +46,18 @@ def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
 def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """The items of each list that the agent wrote."""
     items = (each for each in found if each.piece.item and each.piece.by == "agent")
-    for _, some in itertools.groupby(items, key=lambda each: (each.piece.at, each.piece.part, each.piece.under)):
+    for _, some in itertools.groupby(items, key=_list):
         yield [*some]
+
+
+def _list(each: Candidate) -> tuple[int, int, str, bool]:
+    """What the items of one list have in common."""
+    return each.piece.at, each.piece.part, each.piece.under, number(each.piece) > 0
 
 
 def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """What the agent said at once amid its work, where that is not much."""
-    said = (each for each in found if each.piece.kind == "thought" and not announces(each.piece.text))
+    said = (each for each in found if each.piece.kind == "thought" and not announces(bare(each.piece)))
     texts = ([*some] for _, some in itertools.groupby(said, key=lambda each: (each.piece.at, each.piece.part)))
     return (text for text in texts if len(text) <= FEW)
 
