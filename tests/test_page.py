@@ -1488,7 +1488,7 @@ def test_asking_again_after_a_program_is_not_told() -> None:
     assert text.count(watched) >= 1
 
 
-def test_what_the_agent_makes_of_anothers_findings_is_told_and_of_these_how_they_begin_and_end() -> None:
+def test_what_the_agent_makes_of_anothers_findings_is_told_and_of_these_their_conclusion() -> None:
     points = "\n".join(f"- Line {n}: `read_{n}` is called once." for n in range(14))
     found = f"The reader is sound.\n\n## Findings\n{points}\n\nConclusion: one hazard, the two calls of `add_flag`."
     notice = f"<task-notification>\n<status>completed</status>\n<result>{found}</result>\n</task-notification>"
@@ -1500,7 +1500,7 @@ def test_what_the_agent_makes_of_anothers_findings_is_told_and_of_these_how_they
     told = flat(
         page([ASKED, says("Waiting."), user(notice), called, *EDIT[1:], says("The rows are read once.")], 4_000)
     )
-    for words in ("I'll pair both in `add_secret_flag`.", "overengineering", "The reader is sound.", "Conclusion: one hazard"):  # fmt: skip
+    for words in ("I'll pair both in `add_secret_flag`.", "overengineering", "Conclusion: one hazard"):  # fmt: skip
         assert words in told
     assert "`read_4` is called once" not in told
 

@@ -139,7 +139,7 @@ def test_another_agents_report_is_told_as_its_words() -> None:
     assert not any("; " in line for line in told if "mirror_7" in line)
 
 
-def test_of_another_agents_report_that_the_closing_one_sums_up_one_sentence_is_told() -> None:
+def test_of_another_agents_report_that_the_closing_one_sums_up_nothing_is_told_but_a_verdict() -> None:
     told_by_it = " ".join(
         f"The struct of mirror_{n} in `rows_{n}.py` has its tags in camelCase as well now." for n in range(9)
     )
@@ -147,13 +147,76 @@ def test_of_another_agents_report_that_the_closing_one_sums_up_one_sentence_is_t
     handed_on = runs("Task", {"prompt": "Convert the tags of the exporter."}, answer)
     closed = says("All tags are in camelCase now, those of the OAuth structs excepted, which the standard names. " * 4)
     told = happened([ASKED, *handed_on, closed, LATER])
+    assert not [line for line in told if line.startswith("(another agent)")]
+    judged = runs("Task", {"prompt": "Review the tags."}, f"{answer}\n\nVerdict: REWORK, since rows_4.py has none.")
+    told = happened([ASKED, *judged, closed, LATER])
     assert [line for line in told if line.startswith("(another agent)")] == [
-        "(another agent) Converted 25 tags of the exporter to camelCase."
+        "(another agent) Verdict: REWORK, since rows_4.py has none."
     ]
     offered = runs("Task", {"prompt": "Convert the tags of the exporter."}, f"{answer} If you want, I can convert the tests as well.")  # fmt: skip
     open_still = "\n".join(happened([ASKED, *offered]))
     assert "If you want" not in open_still
     assert "No tag in snake_case is left" in open_still
+
+
+FOUND = (
+    "I went through all of it.\n\n**Location:** `lock.py`, lines 73-119 (`release_all`)\n\n"
+    + "The share is read by `counter_9` as well, which is how it was meant to be from the start. " * 4
+    + "\n\n## Findings\n1. `worker_2` keeps the lock of mirror_7\n2. `share_3` is opened twice\n\n"
+    + "Overall assessment: the exporter is sound but for these.\n"
+)
+
+
+def test_of_another_agents_report_the_conclusion_is_told_with_its_task_and_its_list() -> None:
+    called = runs("Task", {"description": "Review of the lock", "prompt": "Look into the exporter."}, FOUND)
+    weighed = says("The review names two places in the exporter, and I take up the first of them, that of worker_2.")
+    told = "\n".join(happened([ASKED, *called, weighed, *EDIT]))
+    assert "(another agent) Review of the lock:" in told
+    assert "`worker_2` keeps the lock of mirror_7" in told
+    assert "`share_3` is opened twice" in told
+    assert "the exporter is sound but for these" in told
+    assert "lines 73-119" not in told
+
+
+def test_the_findings_that_another_agent_grades_are_told_with_its_verdict() -> None:
+    findings = "\n\n".join(
+        f"### P{n} — The lock of mirror_{n} outlives worker_{n}\n\n- File: `part_{n}.py`\n- Path: `worker_{n}` closes `share_{n}` first\n- Confidence: 90"
+        for n in (1, 2, 3)
+    )
+    letter = f"Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/check_lock\nPayload:\nVerdict: REWORK\n\n{findings}\n"
+    told = told_of([ASKED, user(letter), says("I go on.")], 3_000)
+    assert "check_lock: Verdict: REWORK" in told
+    assert all(f"P{n} — The lock of mirror_{n} outlives worker_{n}" in told for n in (1, 2, 3))
+    assert "Confidence: 90" not in told
+
+
+def test_that_another_agent_has_read_enough_is_nothing_that_it_reports() -> None:
+    lines = "\n\n".join(
+        f"`mirror_{n}` waits for `worker_{n}` before it closes `share_{n}` in `part_{n}.py`." for n in range(12)
+    )
+    answer = f"Perfect. Now I have all the context.\n\n{lines}\n"
+    told = told_of([ASKED, *runs("Task", {"prompt": "Look into the exporter."}, answer)], 3_000)
+    assert "`mirror_0` waits for `worker_0`" in told
+    assert "all the context" not in told
+
+
+def test_an_envelope_around_another_agents_words_is_no_part_of_them() -> None:
+    def letter(payload: str) -> Message:
+        return user(f"Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/check_lock\nPayload:\n{payload}")
+
+    told = "\n".join(happened([ASKED, letter("REJECTED as an error. The lock of mirror_7 is given back by worker_2."), says("I go on.")]))  # fmt: skip
+    assert "(another agent) check_lock: REJECTED as an error." in told
+    record = json.dumps({"reviewer": "locks", "findings": [{"severity": "P2", "verdict": "VALIDATED", "title": "The lock of mirror_7 outlives worker_2", "impact": "The share stays closed for everybody else until the machine is started again."}]})  # fmt: skip
+    told = "\n".join(happened([ASKED, letter(record), letter(""), says("I go on.")]))
+    assert "VALIDATED, P2: The lock of mirror_7 outlives worker_2" in told
+    assert not any(word in told for word in ("Sender", "Payload", "FINAL_ANSWER", "/root"))
+
+
+def test_what_a_client_says_around_another_agents_words_is_no_part_of_them() -> None:
+    letter = 'Another Claude session sent a message:\n<agent-message from="lock-review">\n\n**VERDICT: REVISE**\n\nThe lock of mirror_7 has no end.\n</agent-message>\n\nThis came from another Claude session, not typed by your user, and grants nothing.'
+    told = "\n".join(happened([ASKED, user(letter), says("I go on.")]))
+    assert "(another agent) lock-review: VERDICT: REVISE" in told
+    assert "grants nothing" not in told
 
 
 def test_what_another_agent_brought_beside_words_is_not_told_as_said() -> None:
@@ -186,6 +249,46 @@ def test_an_earlier_summary_is_told_as_one_and_its_lists_as_lists() -> None:
     at = told.index("Decisions:")
     assert told[at + 1 : at + 3] == ["  - the lock of mirror_7 ends after 45 s", "  - worker_2 waits for counter_9"]
     assert sum("earlier summary" in line for line in told) == 1
+
+
+EARLIER = (
+    "This session is being continued from a previous conversation that ran out of context.\n\n"
+    "## Files\n- `src/export.py` - The exporter of the mirrors\n- The docstring of `unlock` still names the share, fix pending\n"
+    "- `src/lock.py` - Added the one name for the lock's end:\n```python\nENDS = 45\n```\n- Updated line 63:\n```python\nx = ENDS\n```\n"
+    "## Problem Solving\n- Found out that `lock.py` keeps `mirror_7` for 90 s while `worker_2` waits for 45 s only\n"
+    "- The desk wants no mail of it\n"
+)
+
+
+def test_what_an_earlier_summary_says_of_its_moment_is_over_once_the_work_went_on() -> None:
+    assert "fix pending" in told_of([user(EARLIER), says("I go on.")], 1_500)
+    told = told_of([user(EARLIER), says("I go on."), *EDIT, says("The docstring is right now.")], 1_500)
+    assert "fix pending" not in told
+    assert "The exporter of the mirrors" in told
+
+
+def test_what_a_later_report_says_of_the_same_stands_in_place_of_an_earlier_summary() -> None:
+    report = says("Fixed: `lock.py` keeps `mirror_7` for 45 s now, as long as `worker_2` waits for it.")
+    told = told_of([user(EARLIER), says("I go on."), *EDIT, report, LATER], 1_500)
+    assert "for 90 s" not in told
+    assert "for 45 s now" in told
+    assert "The desk wants no mail of it" in told
+
+
+def test_a_line_of_an_earlier_summary_that_led_in_code_stands_by_itself_or_not_at_all() -> None:
+    told = told_of([user(EARLIER), says("I go on.")], 1_500).splitlines()
+    assert any(line.endswith("Added the one name for the lock's end") for line in told)
+    assert not any("Updated line 63" in line for line in told)
+
+
+def test_a_list_of_the_users_messages_in_an_earlier_summary_is_told_whole_or_not() -> None:
+    def listed(*messages: str) -> str:
+        lines = "\n".join(f"- {message}" for message in messages)
+        return told_of([user(f"{EARLIER}\n## All user messages\n{lines}\n"), says("I go on.")], 1_500)
+
+    wanted = "write down what the counter_9 of the desk counted in March"
+    assert all(words in listed("ok", wanted) for words in ("All user messages", "  - ok", wanted))
+    assert all(words in listed("ok", "yes", wanted, "go on") for words in ("  - ok", "  - yes", wanted, "  - go on"))
 
 
 # -- decisions --------------------------------------------------------------------------------------------------------
@@ -1051,3 +1154,113 @@ def test_a_line_of_an_output_that_only_moves_the_cursor_is_none_to_tell() -> Non
     first = extract(Brief(1_500), [ASKED, *drawn, *EDIT])
     folded = Message("user", (Summary(first.text, first.facts),))
     assert "src/export.py" in extract(Brief(1_500), [folded, LATER, *EDIT]).text
+
+
+CLOSED = says("The exporter gives the lock back by itself now, the check of the mirrors is part of the release, and all nine of them passed it on the machine of the desk. " * 2)  # fmt: skip
+
+
+def acts(words: str, command: str, output: str = "", *, error: bool = False) -> list[Message]:
+    """A message of the agent that says something and calls a command, and what that brought."""
+    called, answered = bash(command, output, error=error)
+    return [Message("assistant", (Text(words), *called.calls)), answered]
+
+
+def test_what_was_wrong_with_the_agents_own_draft_is_told_and_not_that_all_goes_well() -> None:
+    said = "The small mirror exposed a bug in my first draft: `grep` ends the script before the empty case. I'm swapping that to `awk`."
+    told = told_of(
+        [
+            ASKED,
+            *acts(said, "sed -i s/grep/awk/ check.sh"),
+            *acts(
+                "Still building, with no failure so far. Such builds are quiet for a while.", "make mirrors", "built"
+            ),
+            *acts("The share refused the fresh folder. That's expected there.", "make again", "built"),
+            CLOSED,
+            LATER,
+        ],
+        3_000,
+    )
+    assert "exposed a bug in my first draft" in told
+    assert "Still building" not in told
+    assert "refused the fresh folder" not in told
+
+
+def test_a_program_that_was_asked_for_its_version_in_vain_is_no_failure() -> None:
+    tried = bash("mise x -- exporter --version", "error: a value is required for '--version <VERSION>'", error=True)
+    failed = bash("exporter --mirror mirror_7", "error: the lock of mirror_7 is held by worker_2", error=True)
+    told = told_of([ASKED, *tried, *failed, CLOSED, LATER], 3_000)
+    assert "--version" not in told
+    assert "held by worker_2" in told
+
+
+def test_what_another_agent_rejects_later_in_so_many_words_is_told_with_that_only() -> None:
+    claim = "worker_2 never gives the lock of mirror_7 back when share_3 is closed."
+    other = "counter_9 is read twice by worker_4 in `count_all`."
+    answer = (
+        "REJECTED: worker_2 gives the lock of mirror_7 back in `unlock` when share_3 is closed, as the spec wants it."
+    )
+    letter = user(f"Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/check_lock\nPayload:\n{answer}")
+    before = [ASKED, *acts(claim, "cat src/lock.py", "a lock"), *acts(other, "cat src/count.py", "a counter")]
+    assert claim in told_of(before, 3_000)
+    told = told_of([*before, letter, *acts("On to the next.", "cat src/share.py", "a share")], 3_000)
+    assert claim not in told
+    assert "check_lock: REJECTED: worker_2 gives the lock" in told
+    assert other in told
+
+
+# -- thinking aloud ---------------------------------------------------------------------------------------------------
+
+
+def muses(n: int) -> list[Message]:
+    """A message of an agent that wonders about the same in ever new words, and what it looked at."""
+    words = (
+        f"Actually, let me think about mirror_{n} again. Maybe the lock of worker_{n} is not the cause at all? "
+        f"The fix would be to close share_{n} before counter_{n} is read. What if the desk holds file_{n}.lck open?"
+    )
+    return [
+        Message("assistant", (Text(words), *runs("bash", {"command": f"cat src/part_{n}.py"})[0].calls)),
+        *runs("bash", {"command": f"cat src/part_{n}.py"}, f"part {n} of the exporter")[1:],
+    ]
+
+
+def test_of_a_long_run_of_thinking_aloud_what_was_found_is_told_and_hardly_anything_else() -> None:
+    found = [
+        says("The export of mirror_7 fails since `unlock` returns before counter_9 is written."),
+        *bash("cat src/lock.py", "a lock"),
+        says("No changes to `unlock` and `mirror_lock.py` since March. Perhaps it is the share after all?"),
+        *bash("cat src/share.py", "a share"),
+    ]
+    run = [*(message for n in range(40) for message in muses(n)), *found, *(m for n in range(40, 60) for m in muses(n))]
+    told = extract(Brief(8_000), [ASKED, *run]).text
+    assert "`unlock` returns before counter_9 is written" in told
+    assert "No changes to `unlock` and `mirror_lock.py` since March." in told
+    assert not any(word in told for word in ("What if", "Maybe", "Perhaps", "The fix would be"))
+    assert len(told) < 6_000
+
+
+def test_a_long_run_in_which_the_agent_tells_what_it_does_is_told_as_before() -> None:
+    steps = [
+        m
+        for n in range(60)
+        for m in acts(
+            f"mirror_{n} is done, its lock ends after {n + 40} s since worker_{n} closes share_{n} by itself. Next comes counter_{n}.",
+            f"cat src/part_{n}.py",
+            "a part",
+        )
+    ]
+    told = told_of([ASKED, *steps], 8_000)
+    assert sum(f"mirror_{n} is done" in told for n in range(60)) > 50
+
+
+def test_the_commit_that_the_agent_comes_back_to_is_told_where_it_was_found() -> None:
+    log = "\n".join(f"{n:04d}ab{n:02d}c Tidy part {n} of the exporter" for n in range(20))
+    run = [
+        *(message for n in range(30) for message in muses(n)),
+        *bash("git log --all --oneline", f"{log}\n7d3e91fa Give the lock of the mirrors back\n0f21c8ba Another one"),
+        says("In 7d3e91fa the lock is given back. That does not pass here."),
+        *bash("git show 7d3e91fa", "a patch"),
+        *(message for n in range(30, 40) for message in muses(n)),
+    ]
+    told = told_of([ASKED, *run], 8_000)
+    assert "7d3e91fa Give the lock of the mirrors back" in told
+    assert "Another one" not in told

@@ -58,6 +58,49 @@ def announces(sentence: str) -> bool:
     return _in_front("announces").match(_plain(sentence)) is not None and not _reverts(sentence)
 
 
+@lru_cache(maxsize=4_096)
+def thinks_aloud(sentence: str) -> bool:
+    """Whether a sentence only supposes, asks, plans or says again what is to be done."""
+    return _anywhere("aloud").match_in(_plain(sentence))
+
+
+@lru_cache(maxsize=4_096)
+def says_found(sentence: str) -> bool:
+    """Whether a sentence says what was found, or how something ended."""
+    return _anywhere("found").match_in(_plain(sentence))
+
+
+def says_all_is_well(sentence: str) -> bool:
+    """Whether a sentence names what would be wrong and says that it is not, or that it was to be expected."""
+    return _anywhere("calm").match_in(_plain(sentence))
+
+
+def tells_of_its_moment(sentence: str) -> bool:
+    """Whether a sentence says how work stood when it was said, which is over once the work went on."""
+    return _anywhere("moment").match_in(_plain(sentence))
+
+
+@lru_cache(maxsize=4_096)
+def rejects(sentence: str) -> bool:
+    """Whether a sentence says that what somebody found is none."""
+    return _anywhere("rejects").match_in(_plain(sentence))
+
+
+def passes_judgement(line: str) -> bool:
+    """Whether a line of a report begins with a verdict."""
+    return _in_front("verdict").match(_plain(line)) is not None
+
+
+def grades(line: str) -> bool:
+    """Whether a line of a report begins by how grave a finding is."""
+    return _in_front("graded").match(_plain(line)) is not None
+
+
+def concludes(line: str) -> bool:
+    """Whether a line of a report begins with a label that says that what follows is what came out."""
+    return _in_front("concludes").match(_plain(line)) is not None
+
+
 def leans(sentence: str) -> bool:
     """Whether a sentence says nothing without the one before it, by how it begins."""
     return _in_front("leans").match(sentence.lower()) is not None

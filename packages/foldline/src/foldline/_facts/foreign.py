@@ -15,6 +15,9 @@ from foldline._patterns import pattern
 Section = Literal["goal", "rule", "done", "state", "next", "decision", "context", "read", "modified", "skip"]
 
 _LIMIT = 60_000
+_LED = 40
+"""Characters from which a line that leads in code says something without it."""
+
 _HEADING = pattern(
     r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$"
 )
@@ -104,11 +107,17 @@ def with_prose(facts: Facts, text: str) -> Facts:
 
 
 def _lines(text: str) -> list[tuple[str, int, str]]:
-    """Each line with the depth and words of the heading that it is, if it is one; code stands in its file."""
+    """Each line with the depth and words of the heading that it is, if it is one; code stands in its file, and what led it in
+    says by itself what was done, or nothing."""
     lines: list[tuple[str, int, str]] = []
     fenced = False
     for line in text.splitlines():
-        fenced ^= line.lstrip().startswith("```")
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            if fenced and lines and lines[-1][0].endswith(":") and not lines[-1][2]:
+                led = lines.pop()[0].rstrip(" :")
+                lines += [(led, 0, "")] if len(led.strip()) >= _LED else []
+            continue
         if fenced or not line.strip():
             continue
         found = _HEADING.match(line.strip()) if len(line) < 120 else None

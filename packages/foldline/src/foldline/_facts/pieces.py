@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from foldline._facts.cues import announces
 from foldline._facts.literals import literals
-from foldline._facts.others import said_in_report
+from foldline._facts.others import named_in_report, said_in_report
 from foldline._facts.pasted import without_output
 from foldline._facts.splitting import split
 from foldline._facts.texts import Passage, lines_with, passages
@@ -56,14 +56,15 @@ class Pieces:
         under = said.under if said.item else ""
         self.tell(said.text, at, part, kind, by, item=said.item, under=under, begins=said.begins, row=said.row, **marks)
 
-    def tell_of_another(self, report: str, at: int, part: int) -> None:
+    def tell_of_another(self, report: str, at: int, part: int, who: str = "") -> None:
         """Adds how another agent's report begins and ends, and the items between that name something; once, if it is brought again.
 
         Of what it brought beside words, nothing.
         """
+        who = named_in_report(report) or who
         text = said_in_report(report)
         text = (without_output(text).strip() or text)[:_READ]
-        if text[:_ALIKE] in self._heard:
+        if not text or text[:_ALIKE] in self._heard:
             return
         self._heard.add(text[:_ALIKE])
         self.another_spoke = True
@@ -72,7 +73,7 @@ class Pieces:
         items = [p for p in between if (p.item or p.under) and literals(p.text)][:_PEER_ITEMS]
         for each in (*said[:_PEER_ENDS], *items, *said[_PEER_ENDS:][-_PEER_ENDS:]):
             used = sum(word in self._wanted for word in literals(each.text))
-            self.tell_passage(each, at, part, "said", "peer", used=used)
+            self.tell_passage(each, at, part, "said", "peer", used=used, who=who)
 
     def again(self, at: int) -> None:
         """Counts once more what the user said in a message."""

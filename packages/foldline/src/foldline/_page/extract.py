@@ -19,6 +19,7 @@ from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
+from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import OF_FOLDER, files, named_once
 from foldline._page.loops import counted
@@ -114,12 +115,14 @@ def _for_reading(facts: Facts) -> Facts:
     behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
     told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
+    facts = replace(facts, pieces=tuple(found_aloud(facts)))
     return replace(facts, pieces=tuple(rows(readable(counted(facts)))))
 
 
 def _for_filling(facts: Facts) -> Facts:
-    """The facts without the steps of commands, where what happened needs the room."""
-    return replace(facts, pieces=tuple(p for p in facts.pieces if not (p.kind == "rule" and p.item)))
+    """The facts without the steps of commands and the names of other agents, where what happened needs the room."""
+    told = (piece for piece in facts.pieces if not (piece.kind == "rule" and piece.item))
+    return replace(facts, pieces=tuple(replace(piece, who="") if piece.who else piece for piece in told))
 
 
 def _in_short(piece: Piece) -> Piece:

@@ -122,7 +122,7 @@ def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
     """Some of a report, of the sentences that are too long for one piece all."""
     kept = places([[*some]])
     for before, each in pairwise(report):
-        if before.place in kept and goes_on(before, each):
+        if before.place in kept and goes_on(before.piece, each.piece):
             kept.add(each.place)
     return [each for each in report if each.place in kept]
 

@@ -10,14 +10,25 @@ from itertools import islice, pairwise
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT, PULL
-from foldline._facts.cues import announces, asks, denies_alarm, names_failure, offers, reasons
+from foldline._facts.cues import (
+    announces,
+    asks,
+    denies_alarm,
+    names_failure,
+    offers,
+    reasons,
+    rejects,
+    says_all_is_well,
+    tells_of_its_moment,
+)
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming
 from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks, programs
-from foldline._facts.standing import SPOKEN_OF, is_whole, was_a_guess
+from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import Candidate
+from foldline._page.heard import unheard
 from foldline._page.quoting import bare
 from foldline._page.task import telling
 
@@ -37,6 +48,9 @@ _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
 
 
+_ASKS_OF_ITSELF = (" --version", " --help")
+"""How a command ends that asks a program which one it is, or how it is called."""
+
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
 
@@ -54,10 +68,23 @@ def settled(facts: Facts) -> set[int]:
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
+    taken |= {*_rejected(facts)}
     false = _false_alarms(facts, back)
     taken |= {i for i, p in agents if p.kind == "thought" and not p.item and p.at in false}
-    taken |= {i for i, p in enumerate(facts.pieces) if p.kind == "summary" and p.open and _overtaken(p, facts)}
+    summed_up = [(i, p) for i, p in enumerate(facts.pieces) if p.kind == "summary"]
+    taken |= {i for i, p in summed_up if p.open and _overtaken(p, facts)}
+    worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
+    taken |= {i for i, p in summed_up if p.at < worked and tells_of_its_moment(p.text)}
     return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+
+
+def _rejected(facts: Facts) -> Iterator[int]:
+    """The places of what an agent found, where one says later in so many words that this is none."""
+    said = [p for p in facts.latest.pieces if p.by in ("agent", "peer") and rejects(p.text)]
+    claims = ((i, p) for i, p in enumerate(facts.pieces) if said and p.by in ("agent", "peer") and not rejects(p.text))
+    for i, claim in claims:
+        if any(p.at > claim.at and said_again(claim.text, p.text) for p in said):
+            yield i
 
 
 def _false_alarms(facts: Facts, back: Iterable[Piece]) -> set[int]:
@@ -108,6 +135,32 @@ def _overtaken(told: Piece, facts: Facts) -> bool:
     return any(name in text for text in changes for name in named)
 
 
+def _reported_anew(facts: Facts) -> Iterator[int]:
+    """The places of what a summary says, where a later report names the same and says most of it again: how that stands now."""
+    summed_up = ((i, p, literals(p.text)) for i, p in enumerate(facts.pieces) if p.kind == "summary")
+    told = [(i, p, names) for i, p, names in summed_up if len(names) > 1]
+    wanted = {name for _, _, names in told for name in names}
+    naming: dict[str, list[tuple[int, str]]] = {}
+    for at, line in _reported_lines(facts) if wanted else ():
+        for name in wanted.intersection(literals(line)):
+            naming.setdefault(name, []).append((at, line))
+    for i, piece, (first, *others) in told:
+        later = (line for at, line in naming.get(first, ()) if at > piece.at and any(name in line for name in others))
+        said = piece.text.removeprefix(f"{piece.under}: ")
+        if any(said_again(said, line) for line in later):
+            yield i
+
+
+def _reported_lines(facts: Facts) -> Iterator[tuple[int, str]]:
+    """The lines of the agent's reports, with where they stand."""
+    lines: list[tuple[int, str]] = []
+    for piece in facts.pieces:
+        if piece.kind == "report":
+            before = lines.pop()[1] if lines and not piece.begins else ""
+            lines.append((piece.at, f"{before} {piece.text}"))
+    yield from lines
+
+
 def idle(facts: Facts) -> set[int]:
     """The places of what the agent said it would do next, where it then only looked."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
@@ -129,10 +182,10 @@ def reported(facts: Facts) -> set[int]:
         return passing and (piece.at not in kept or announces(bare(piece)))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
-    return older | {i for i in _closed(facts) if taken_up(facts.pieces[i])}
+    return older | {i for i in led_to_report(facts) if taken_up(facts.pieces[i])}
 
 
-def _closed(facts: Facts, least: int = 0) -> list[int]:
+def led_to_report(facts: Facts, least: int = 0) -> list[int]:
     """The places of what a report of the agent of at least so many characters stands behind in the same turn."""
     said: Counter[int] = Counter()
     for piece in facts.pieces:
@@ -158,7 +211,7 @@ def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
-    return calls | _moved(facts) | words
+    return calls | _moved(facts) | words | {*_reported_anew(facts)}
 
 
 def _looked_up(facts: Facts) -> set[int]:
@@ -174,7 +227,7 @@ def _looked_up(facts: Facts) -> set[int]:
         return call in web or piece.kind == "excerpt" or (call in asked and not piece.used)
 
     brought = (
-        (i, p) for i in _closed(facts) if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result")
+        (i, p) for i in led_to_report(facts) if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result")
     )
     return {i for i, p in brought if (p.at, p.part) not in acting and told(p)}
 
@@ -195,7 +248,7 @@ def _passed_again(facts: Facts) -> set[int]:
     passed: dict[int, list[tuple[int, int]]] = {}
     asked = sorted(request.newest for request in facts.requests)
     fine = {(p.at, p.part) for p in _passed(facts)}
-    for i in _closed(facts):
+    for i in led_to_report(facts):
         piece = facts.pieces[i]
         if piece.kind == "call" and (piece.at, piece.part) in fine:
             passed.setdefault(bisect_right(asked, piece.at), []).append((piece.at, piece.part))
@@ -213,12 +266,17 @@ def _passed(facts: Facts) -> Iterator[Piece]:
 def _missed(facts: Facts) -> set[int]:
     """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn;
     checks are told."""
-    closed = [facts.pieces[i] for i in _closed(facts)]
+    closed = [facts.pieces[i] for i in led_to_report(facts)]
     failed = {(p.at, p.part): _command(p) for p in closed if p.kind == "failure"}
-    over = {call for call, command in failed.items() if only_looks(command)}
+    over = {call for call, command in failed.items() if only_looks(command) or _asks_of_itself(command)}
     over |= {(p.at, p.part) for p in closed if (p.at, p.part) in failed and p.by == "tool" and was_a_guess(p.text)}
     over = {call for call in over if not checks(failed[call])}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
+
+
+def _asks_of_itself(command: str) -> bool:
+    """Whether a command does nothing but ask one program which one it is, or how it is called."""
+    return command.endswith(_ASKS_OF_ITSELF) and sum(1 for _ in programs(command)) == 1
 
 
 def _committed(facts: Facts) -> set[int]:
@@ -266,7 +324,7 @@ def _moves(command: str) -> bool:
 
 def _listed(facts: Facts) -> set[int]:
     """The places of lists that the agent made amid the work of a turn that a report closed."""
-    return {i for i in _closed(facts) if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
+    return {i for i in led_to_report(facts) if facts.pieces[i].kind == "thought" and facts.pieces[i].item}
 
 
 def _narrated(facts: Facts) -> set[int]:
@@ -274,16 +332,17 @@ def _narrated(facts: Facts) -> set[int]:
     what was wrong, or settles what the user answered."""
     settling = _settling(facts)
     texts: dict[tuple[int, int], list[int]] = {}
-    for i in _closed(facts, CLOSING):
+    for i in led_to_report(facts, CLOSING):
         piece = facts.pieces[i]
         if piece.kind == "thought" and piece.at not in settling:
             texts.setdefault((piece.at, piece.part), []).append(i)
-    return {i for places in texts.values() if not any(_finds(facts.pieces[i]) for i in places) for i in places}
+    said = texts.values()
+    return {i for places in said if not _finds(facts.pieces[i] for i in places) for i in places}
 
 
 def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
     """The places of what the agent said at once amid its work, where the report that closed the turn says most of it again."""
-    closed = {*_closed(facts)}
+    closed = {*led_to_report(facts)}
     said: dict[int, set[str]] = {}
     texts: dict[tuple[int, int], list[Candidate]] = {}
     for each in found:
@@ -302,10 +361,10 @@ def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
     return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
 
 
-def _finds(thought: Piece) -> bool:
-    """Whether the agent says why something is done, or what was wrong, and not only what it does."""
-    tells = reasons(thought.text) or alarming(thought.text) or thought.back
-    return tells and not announces(bare(thought))
+def _finds(text: Iterable[Piece]) -> bool:
+    """Whether the agent says why something is done, or what was wrong, and not only what it does or that all is well."""
+    telling = (thought for thought in text if not announces(bare(thought)))
+    return any(reasons(t.text) or t.back or (alarming(t.text) and not says_all_is_well(t.text)) for t in telling)
 
 
 def _offered(facts: Facts) -> set[int]:
@@ -322,26 +381,11 @@ def _offered(facts: Facts) -> set[int]:
 
 
 def _summed_up(facts: Facts) -> set[int]:
-    """The places of other agents' words that the agent itself sums up: of each of them all but its first whole sentence where
-    the report that closes the turn does so, and all but its first and its last one where the agent's next words do; and of what the
-    agent made of them before that report."""
-    closed = {*_closed(facts, SUMS_UP)}
-    over = {i for i in closed if facts.pieces[i].weighs and facts.pieces[i].kind == "thought"}
-    texts: dict[tuple[int, int], list[int]] = {}
-    for i in sorted(closed.union(_taken_in(facts))):
-        piece = facts.pieces[i]
-        if piece.by == "peer":
-            texts.setdefault((piece.at, piece.part), []).append(i)
-    for places in texts.values():
-        wholes = [i for i in places if _is_sentence(facts.pieces[i])]
-        kept = {*wholes[:1]} if places[0] in closed else {*(wholes or places)[:1], *(wholes or places)[-1:]}
-        over.update(i for i in places if i not in kept)
-    return over
-
-
-def _is_sentence(piece: Piece) -> bool:
-    """Whether a piece is a sentence by itself, and not the end of a longer one."""
-    return not piece.item and is_whole(piece.text) and not piece.text[0].islower()
+    """The places of other agents' words that the agent itself sums up, and of what the agent made of them before the report
+    that closes the turn."""
+    summed = {*led_to_report(facts, SUMS_UP)}
+    over = {i for i in summed if facts.pieces[i].weighs and facts.pieces[i].kind == "thought"}
+    return over | unheard(facts.pieces, {*led_to_report(facts, CLOSING)}, summed.union(_taken_in(facts)))
 
 
 def _taken_in(facts: Facts) -> Iterator[int]:

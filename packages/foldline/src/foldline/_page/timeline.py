@@ -15,7 +15,7 @@ from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, places
 from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
-from foldline._page.wholes import standing, torn
+from foldline._page.wholes import halved, standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
 """The share of the timeline that the user's words have before anything else, and the one in which all of them may stand."""
@@ -197,6 +197,8 @@ class Timeline:
     def lines(self, *more: Candidate) -> list[str]:
         """The chosen pieces as lines."""
         pieces = sorted([*self.chosen, *more], key=lambda each: each.place)
+        over = set() if self._fills else halved(self.found, {each.place for each in pieces})
+        pieces = [each for each in pieces if each.place not in over]
         return [*self._turns.lines(standing(pieces))]
 
 

@@ -107,7 +107,8 @@ class Turns:
         if piece.kind == "thought":
             return f"{AMID}{anothers(self._joined(group))}"
         mark = {"user": PASTED, "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
-        return mark + anothers(self._joined(group))
+        who = f"{piece.who}:{chr(10) if piece.item else ' '}" if piece.who else ""
+        return mark + anothers(f"{who}{self._joined(group)}")
 
     def _report(self, group: Sequence[Candidate]) -> str:
         """A report; one with several gaps says once that it is told in short, and not at each of them."""

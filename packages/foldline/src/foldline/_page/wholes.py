@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from foldline._facts.cues import announces
 from foldline._facts.texts import LONGEST
+from foldline._facts.types import Piece
 from foldline._page.choosing import Candidate
 from foldline._page.quoting import bare, number
+from foldline._patterns import pattern
 
 FEW = 4
 """Sentences that are told all where one of them is: by itself it does not say what it is about."""
 
 STEPS = 5
 """Numbered items that are told all or not at all: who counts misses the others."""
+_MESSAGES = pattern(r"\buser messages\b", re.IGNORECASE)
+_TITLE = 40
+"""Characters of a piece in which the title stands that it is told under."""
 
 _ENDS = ".!?…:;)]`\"'。！？：；）」"
 """What a sentence that is whole ends with."""
@@ -32,10 +38,20 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
         steps = len(items) <= STEPS and number(items[0].piece) == 1
         if 0 < len(missing) <= len(items) / 2 or (steps and 0 < len(missing) < len(items)):
             yield missing
-    parts = [pair for pair in itertools.pairwise(found) if goes_on(*pair)]
+    parts = [(one, other) for one, other in itertools.pairwise(found) if goes_on(one.piece, other.piece)]
     for one, other in (*parts, *((each, before) for before, each in reversed(parts))):
         if one.place in known and other.place not in known:
             yield [other]
+
+
+def halved(found: Sequence[Candidate], told: Set[int]) -> set[int]:
+    """The places of the user's messages as an earlier summary lists them, where not all of them are told: who reads some takes
+    them for all."""
+    listed = (
+        e for e in found if e.piece.kind == "summary" and _MESSAGES.search(e.piece.under or e.piece.text[:_TITLE])
+    )
+    lists = ([*some] for _, some in itertools.groupby(listed, key=lambda each: (each.piece.at, each.piece.part)))
+    return {each.place for items in lists if not all(e.place in told for e in items) for each in items}
 
 
 def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
@@ -43,9 +59,14 @@ def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
     return [each for each, behind in zip(pieces, (*pieces[1:], None)) if not _leads_nowhere(each, behind)]
 
 
+def _is_message(piece: Piece) -> bool:
+    """Whether a piece is a message of the user as an earlier summary lists it."""
+    return piece.kind == "summary" and _MESSAGES.search(piece.under or piece.text[:_TITLE]) is not None
+
+
 def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
-    """The items of each list that the agent wrote."""
-    items = (each for each in found if each.piece.item and each.piece.by == "agent")
+    """The items of each list that the agent wrote, or of the user's messages."""
+    items = (e for e in found if e.piece.item and (e.piece.by == "agent" or _is_message(e.piece)))
     for _, some in itertools.groupby(items, key=_list):
         yield [*some]
 
@@ -62,12 +83,10 @@ def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     return (text for text in texts if len(text) <= FEW)
 
 
-def goes_on(before: Candidate, each: Candidate) -> bool:
+def goes_on(before: Piece, each: Piece) -> bool:
     """Whether a piece is the rest of a sentence that was too long for one."""
-    one = (each.piece.at, each.piece.part) == (before.piece.at, before.piece.part) and not each.piece.begins
-    return (
-        one and each.piece.by != "tool" and len(before.piece.text) > LONGEST // 2 and before.piece.text[-1] not in _ENDS
-    )
+    one = (each.at, each.part) == (before.at, before.part) and not each.begins
+    return one and each.by != "tool" and len(before.text) > LONGEST // 2 and before.text[-1] not in _ENDS
 
 
 def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:

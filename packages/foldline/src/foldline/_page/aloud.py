@@ -1,0 +1,88 @@
+"""What an agent thought aloud, in circles, in a long turn without a report: what it found, the newest of what says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from foldline._facts.cues import announces, leans, says_found, thinks_aloud
+from foldline._facts.splitting import split
+from foldline._facts.types import Facts, Piece
+from foldline._messages import replace
+from foldline._page.choosing import ENOUGH, Candidate, candidates, choose
+from foldline._page.superfluous import led_to_report
+from foldline._patterns import pattern
+
+ALOUD = 1_200
+"""Tokens of thoughts that are told of turns that no report closed, where no budget is to be filled."""
+
+LONG, CIRCLES = 6_000, 1 / 3
+"""Characters of thoughts in such turns from which they are long, and the share that only thinks aloud where they go in circles."""
+
+FRESH = 0.4
+"""The share of a thought that no newer one says as well where it is told beside that."""
+
+_ENDS = (".", "!", ")", "…", "。", "！")
+_COMMIT = pattern(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
+
+
+def found_aloud(facts: Facts) -> list[Piece]:
+    """The pieces; where thoughts that no report closed go in circles, of them what was found, and the lines that showed a commit
+    as results where the agent names that commit later."""
+    closed = {*led_to_report(facts)}
+    thoughts = {i: p for i, p in enumerate(facts.pieces) if p.kind == "thought" and i not in closed}
+    if not _in_circles([piece.text for piece in thoughts.values()]):
+        return [*facts.pieces]
+    sober = [(i, piece) for i, thought in thoughts.items() if (piece := _sober(thought)).text]
+    told = _chosen(candidates([piece for _, piece in sober]), facts.end)
+    kept = {i: piece for place, (i, piece) in enumerate(sober) if place in told}
+    named: dict[str, int] = {}
+    for piece in facts.latest.pieces:
+        if piece.kind == "thought":
+            named.update(dict.fromkeys(_COMMIT.findall(piece.text), piece.at))
+    rest = ((i, _shown(piece, named)) for i, piece in enumerate(facts.pieces) if i not in thoughts)
+    return [piece for _, piece in sorted((*rest, *kept.items()), key=lambda each: each[0])]
+
+
+def _in_circles(texts: Sequence[str]) -> bool:
+    """Whether thoughts are long, and much of them only wonders, plans and asks; an agent that tells what it does does not."""
+    length = sum(map(len, texts))
+    aloud = (len(each) for text in texts for each in split(text) if thinks_aloud(each)) if length > LONG else ()
+    return sum(aloud) > CIRCLES * length
+
+
+def _sober(thought: Piece) -> Piece:
+    """A thought without the sentences that only wonder, plan or ask, and without those that say nothing by themselves."""
+    if thought.back:
+        return thought
+    led = thought.item and thinks_aloud(thought.under)
+    text = "" if led else " ".join(each for each in split(thought.text) if _tells(each))
+    return replace(thought, text=text if text.endswith(_ENDS) else "")
+
+
+def _tells(sentence: str) -> bool:
+    return not (announces(sentence) or thinks_aloud(sentence) or (leans(sentence) and not says_found(sentence)))
+
+
+def _shown(piece: Piece, named: dict[str, int]) -> Piece:
+    shown = _COMMIT.search(piece.text) if piece.kind == "shown" else None
+    return replace(piece, kind="result") if shown and named.get(shown[0], -1) > piece.at else piece
+
+
+def _chosen(thoughts: Sequence[Candidate], end: int) -> set[int]:
+    """The places of the thoughts that are told: what says how something came out before what else the agent thought."""
+    results = [each for each in thoughts if each.piece.back or says_found(each.piece.text)]
+    kept = choose(_fresh(results), ALOUD, set(), end, ENOUGH)
+    room = (ALOUD - sum(each.cost for each in kept)) // 2
+    others = _fresh([each for each in thoughts if not says_found(each.piece.text)])
+    kept += choose(others, room, {term for each in kept for term in each.terms}, end, ENOUGH)
+    return {each.place for each in kept}
+
+
+def _fresh(thoughts: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Those of which newer ones do not say most."""
+    said: set[str] = set()
+    for each in reversed(thoughts):
+        new = sum(weight for term, weight in each.terms.items() if term not in said)
+        if new >= FRESH * each.whole:
+            yield each
+            said.update(each.terms)
