@@ -511,3 +511,9 @@ def test_it_is_known_from_whatever_folder_it_was_merged_in() -> None:
 def test_the_branch_is_the_one_that_was_checked_out_last(steps: list[tuple[str, str]], branch: str) -> None:
     for facts in (facts_of(ran(COMMITTED, *steps)), merge(facts_of(ran(COMMITTED)), facts_of(ran(*steps)))):
         assert told(facts)[0].startswith(f"git: on branch {branch}")
+
+
+def test_a_repository_in_which_nothing_was_changed_is_not_that_of_the_work() -> None:
+    looked = ran(("cd /srv/other && git checkout main", "Switched to branch 'main'"))
+    lines = list(state(facts_of([*looked, *edited("/srv/shop/src/rows.py")])))
+    assert lines == ["git in /srv/other: on branch main"]

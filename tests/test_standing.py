@@ -411,6 +411,20 @@ def test_who_says_what_comes_next_has_not_answered_yet() -> None:
     assert not answered(facts_of([*asked, says("The branch is pushed. Now I'm posting the answers to both comments.")]))
 
 
+def test_a_file_that_the_user_named_is_told_before_others_that_were_only_read() -> None:
+    looked = [m for n in range(60) for m in runs("read", {"path": f"src/deep/inside/of/module_{n:02}.py"}, "a = 1")]
+    named = user("Review `src/rows.py` only, and tell me whether the sums add up; change nothing, please.")
+    told = section(page([named, *runs("read", {"path": "src/rows.py"}, "a = 1"), *looked]), "Files")
+    assert any("more" in line for line in told)
+    assert any("src/rows.py" in line for line in told)
+
+
+def test_what_is_written_in_a_folder_for_passing_use_is_no_change_of_the_work() -> None:
+    tried = bash('work=$(mktemp -d)\ncd "$work"\ngit init -q\ncat > rows.toml <<END\na = 1\nEND\nrows check')
+    assert "changed: src/a.py" in "\n".join(files(*edit("src/a.py"), *tried))
+    assert not any("created" in line for line in files(*edit("src/a.py"), *tried))
+
+
 # -- what runs -----------------------------------------------------------------------------------------------------
 
 TESTS = runs("exec_command", {"cmd": "cargo test -p core"}, "Chunk ID: 1a\nProcess running with session ID 36373\nOutput:\n   Compiling log v0.4.33", id="x1")  # fmt: skip

@@ -62,7 +62,7 @@ def touches(command: str) -> Iterator[Touch]:
         if not _NOT_A_PATH.search(path):
             yield "written", path, ""
     where = ""
-    for words, outputs, *_ in _steps(bare):
+    for words, outputs, *_ in _steps(_spelled_out(bare)):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
         for action, path, to in _segment(name, args, outputs):

@@ -47,16 +47,17 @@ def files(facts: Facts, room: int, *, spare: int = 0, made: int | None = None) -
         for some in (changed_files(facts), _read(facts, root or home))
     )
     lines = [f"in {root}"] if root else []
+    asked = "\n".join(request.text for request in facts.latest.requests)
     for by in ("", "peer"):
         for verb in ("created", "modified", "renamed", "deleted"):
             some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
-            lines += _listed(told, some, room - size(lines), made if verb == "created" else None)
+            lines += _listed(told, some, room - size(lines), asked, made if verb == "created" else None)
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
-    lines += _listed("put back", put_back, room - size(lines))
+    lines += _listed("put back", put_back, room - size(lines), asked)
     told_above = {f.path for f in (*changed, *put_back)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    lines += _listed("read", read, min(room - size(lines), room // 3) + spare)
+    lines += _listed("read", read, min(room - size(lines), room // 3) + spare, asked)
     return lines
 
 
@@ -91,15 +92,20 @@ def _shown(path: str, root: str, home: str) -> str:
     return seen_from(root, path) if root else path.removeprefix(home)
 
 
-def by_change(some: Iterable[File]) -> list[File]:
-    """Files by how often they were changed, then by how lately."""
-    return sorted(some, key=lambda f: (f.times - f.actions.get("read", 0), f.seen), reverse=True)
+def by_change(some: Iterable[File], asked: str = "") -> list[File]:
+    """Files by whether what was `asked` names them, then by how often they were changed, then by how lately."""
+
+    def rank(file: File) -> tuple[bool, int, int]:
+        named = file.path.rpartition("/")[2] in asked
+        return named, file.times - file.actions.get("read", 0), file.seen
+
+    return sorted(some, key=rank, reverse=True)
 
 
-def _listed(verb: str, some: Sequence[File], room: int, of_folder: int | None = None) -> list[str]:
+def _listed(verb: str, some: Sequence[File], room: int, asked: str, of_folder: int | None = None) -> list[str]:
     """Files of a state by folder, in the order of time; where not all have room, or are more than are told `of_folder`, those
-    that were changed or read most."""
-    ranked = [*_few(by_change(some), of_folder)]
+    that the user named or that were changed or read most."""
+    ranked = [*_few(by_change(some, asked), of_folder)]
 
     def line(count: int) -> str:
         most = {f.path for f in ranked[:count]}

@@ -68,7 +68,7 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
         yield f"{STILL_RUNS}`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
     known = [each for each in now.repositories if each.tells]
     worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
-    several = len(worked_in) > 1
+    several = len(worked_in) > 1 or any(_is_elsewhere(now, each) for each in worked_in)
     for each in worked_in:
         if line := repository(now, each):
             where = f" in {each.folder or NAMELESS}" if several else ""
@@ -164,12 +164,19 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
     root = base_of(facts)
     changed = by_change(changed_files(facts))
     since = [f.path for f in changed if f.changed_at > known.settled or f.path.endswith(known.left)]
-    if len(facts.repositories) > 1:
+    if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
     paths = [path.removeprefix(root) for path in since]
     paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
     return [path for path in paths if not (root and is_absolute(path)) or _beside(root, path)]
+
+
+def _is_elsewhere(facts: Facts, known: Repository) -> bool:
+    """Whether a repository is another one than that of the work: all that was changed lies outside its folder."""
+    changed = [file.path for file in changed_files(facts)]
+    inside = any(not is_absolute(path) or path.startswith(f"{known.folder}/") for path in changed)
+    return is_absolute(known.folder) and bool(changed) and not inside
 
 
 def _beside(root: str, path: str) -> bool:
