@@ -1264,3 +1264,33 @@ def test_the_commit_that_the_agent_comes_back_to_is_told_where_it_was_found() ->
     told = told_of([ASKED, *run], 8_000)
     assert "7d3e91fa Give the lock of the mirrors back" in told
     assert "Another one" not in told
+
+
+def test_lines_of_an_output_stand_in_its_order() -> None:
+    log = "\n".join(f"{n:07x} Rows of table_{n} are read in parts" for n in range(1, 10))
+    wanted = says("Of these table_7 and table_3 matter: I take both back in one commit.")
+    text = extract(Brief(1_500, fills="outputs"), [ASKED, *bash("git log --oneline -9", log), wanted, LATER]).text
+    shown = re.findall(r"Rows of (table_\d)", text)
+    assert {"table_1", "table_3", "table_7"} <= {*shown}
+    assert shown == sorted(shown)
+
+
+def test_a_program_that_is_not_there_is_not_told_once_the_agent_went_on_without_it() -> None:
+    missing = bash("python -c 'import rows'", "sh: 1: python: command not found\nexit code: 127", error=True)
+    went_on = bash("python3 scripts/rows.py", "3 rows")
+    assert not any("command not found" in line for line in happened([ASKED, *missing, *went_on, *EDIT]))
+    assert any("command not found" in line for line in happened([ASKED, *EDIT, *missing]))
+
+
+def test_a_piece_of_a_patch_in_a_record_is_not_told() -> None:
+    answer = json.dumps(
+        {
+            "id": 27,
+            "path": "src/rows.py",
+            "diff_hunk": "@@ -111,10 +113,13 @@ def rows():\n-    a\n+    b",
+            "body": "Please read the rows in parts here.",
+        }
+    )
+    told = told_of([ASKED, *runs("get_comment", {"number": 27}, answer), *EDIT], 1_500)
+    assert "Please read the rows in parts here." in told
+    assert "@@" not in told

@@ -56,6 +56,9 @@ _FILES = 4
 _LINES = 6
 """Lines that are told of what a look at files showed."""
 
+_BEGIN = 40
+"""Characters of a line by which its place is found."""
+
 BROUGHT, NEWS = 3, 3
 """What the first fields are worth that a change brought, a booking's number mostly, and how many they are."""
 
@@ -312,11 +315,21 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
         written = [field for field in told if _WRITTEN.search(field.text)] if ended.prints else told
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
-        return "shown" if ended.looks else "excerpt", _lines([*wanted_lines(answer), *rims(answer)])
+        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted_lines(answer), *rims(answer)]))
     if len(answer) <= _SHORT:
         return "result", _lines(sentences(answer))
     kind: Kind = "result" if len(answer) <= _LONG else "excerpt"
     return kind, _lines([*wanted_lines(answer), *figures(answer)])
+
+
+def _in_place(answer: str, lines: Iterable[str]) -> list[str]:
+    """Lines of an answer, each once, as they stand there; one that was cut in front stays behind the one before it."""
+    at, placed = 0, []
+    for number, line in enumerate(dict.fromkeys(lines)):
+        found = answer.find(line[:_BEGIN])
+        at = found if found >= 0 else at
+        placed.append((at, number, line))
+    return [line for *_, line in sorted(placed)]
 
 
 def _lines(texts: Iterable[str]) -> list[Passage]:

@@ -30,6 +30,9 @@ _OPAQUE = re.compile(
 )
 """A value that only programs read: a uuid, a hash."""
 
+_HUNK = re.compile(r"@@ -|diff --git ")
+"""How a piece of a patch begins, which is told where it was made."""
+
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S*")
 _WHEN = r"(?:_?(?:at|on|date|time))?"
 _LATER = r"(?:last_?)?(?:updated|modified|edited|archived|synced|indexed|fetched|viewed)"
@@ -128,7 +131,12 @@ def _telling(fields: Sequence[str], call: str = "") -> list[str]:
         key, mark, value = field.partition(": ")
         if not mark or key in asked:
             return bool(mark) or not _OPAQUE.fullmatch(field)
-        if _OPAQUE.fullmatch(value) or _PAGING.fullmatch(key) or (len(value) >= SAID and value in call):
+        if (
+            _OPAQUE.fullmatch(value)
+            or _HUNK.match(value)
+            or _PAGING.fullmatch(key)
+            or (len(value) >= SAID and value in call)
+        ):
             return False
         if _TIME.fullmatch(value):
             return not kept.fullmatch(key)

@@ -264,12 +264,14 @@ def _passed(facts: Facts) -> Iterator[Piece]:
 
 
 def _missed(facts: Facts) -> set[int]:
-    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn;
-    checks are told."""
-    closed = [facts.pieces[i] for i in led_to_report(facts)]
-    failed = {(p.at, p.part): _command(p) for p in closed if p.kind == "failure"}
-    over = {call for call, command in failed.items() if only_looks(command) or _asks_of_itself(command)}
-    over |= {(p.at, p.part) for p in closed if (p.at, p.part) in failed and p.by == "tool" and was_a_guess(p.text)}
+    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn,
+    or where what was tried is not there and the agent went on; checks are told."""
+    closed = {(facts.pieces[i].at, facts.pieces[i].part) for i in led_to_report(facts)}
+    went_on = max((p.at for p in facts.latest.pieces if p.kind in ("call", "change")), default=-1)
+    failed = {(p.at, p.part): _command(p) for p in facts.pieces if p.kind == "failure"}
+    over = {call for call, cmd in failed.items() if call in closed and (only_looks(cmd) or _asks_of_itself(cmd))}
+    tried = {(p.at, p.part) for p in facts.pieces if p.by == "tool" and was_a_guess(p.text)}
+    over |= {call for call in tried if call in failed and (call in closed or call[0] < went_on)}
     over = {call for call in over if not checks(failed[call])}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
