@@ -180,7 +180,8 @@ def _declared(sentence: str) -> str:
 
 def is_long(message: str) -> bool:
     """Whether a message is so long that it gives a task with all that belongs to it, or holds what others wrote."""
-    return sum(map(len, message.splitlines())) + (_WIDE_LETTER - 1) * sum(map(_wide, message)) > SHORT
+    letters = sum(map(len, message.splitlines()))
+    return letters > SHORT or letters + (_WIDE_LETTER - 1) * wide_letters(message) > SHORT
 
 
 @lru_cache(maxsize=64)
@@ -394,8 +395,12 @@ def _for_good(sentence: str, language: str) -> bool:
     return cues is not None and cues.general.match_in(normal(sentence).lower())
 
 
-def _wide(letter: str) -> bool:
-    return letter >= "\u2e80"
+def wide_letters(text: str) -> int:
+    """How many letters of a text are of a script of which one says as much as several of an alphabet."""
+    return 0 if text.isascii() else len(_WIDE.findall(text))
+
+
+_WIDE = re.compile("[\u2e80-\U0010ffff]")
 
 
 class Table(msgspec.Struct, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
 from foldline._facts.cues import asks, resumes
 from foldline._facts.patterns import rare
-from foldline._facts.rules import is_long
+from foldline._facts.rules import is_long, wide_letters
 from foldline._facts.standing import (
     answered,
     clarifies,
@@ -203,7 +203,7 @@ def telling(text: str) -> bool:
 
 def _length(text: str) -> int:
     """The characters of a text, as if all of them were of an alphabet."""
-    return len(text) + (_WIDE - 1) * sum(1 for c in text if c >= "\u2e80")
+    return len(text) + (_WIDE - 1) * wide_letters(text)
 
 
 def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
