@@ -233,7 +233,7 @@ def test_a_fold_that_is_stopped_leaves_the_session_as_it_was(tmp_path: Path) -> 
 
 # -- killed --------------------------------------------------------------------------------------------------------
 
-KILLS = int(os.environ.get("FOLDLINE_KILLS", "8"))
+KILLS = int(os.environ.get("FOLDLINE_KILLS", "10"))
 """How often a process is killed; some hundreds take minutes."""
 
 KILLS_PER_SESSION = 25

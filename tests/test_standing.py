@@ -343,6 +343,13 @@ def test_short_words_behind_the_page_are_told_with_what_they_take_up_there() -> 
     assert "to “" not in first_line(offer, "add the test of the dates")
 
 
+def test_a_short_order_behind_the_page_is_named_though_an_older_request_says_what_it_is_about() -> None:
+    asked = user("Why does the nightly export of the invoices fail since Tuesday?")
+    found = says("The share is full. Nothing else is wrong with it. Shall I make a pull request that empties it?")
+    told = page_before([user("make a pr to fix"), *edit("src/a.py")], [asked, LONG, *bash("df", "100 %"), found])
+    assert told.splitlines()[0].startswith("Written for the request below, “make a pr to fix”")
+
+
 def test_words_that_came_amid_the_work_on_what_was_said_yes_to_leave_that_the_task() -> None:
     offered = [TASK, LONG, says("Three places write the old format. Shall I go on and change them all?")]
     amid = [

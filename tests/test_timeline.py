@@ -1294,3 +1294,18 @@ def test_a_piece_of_a_patch_in_a_record_is_not_told() -> None:
     told = told_of([ASKED, *runs("get_comment", {"number": 27}, answer), *EDIT], 1_500)
     assert "Please read the rows in parts here." in told
     assert "@@" not in told
+
+
+def test_numbers_by_which_a_program_knows_things_are_not_told_of_what_a_command_printed() -> None:
+    job = {
+        "id": 87976,
+        "runner_id": 4471,
+        "runner_name": "builder of the desk",
+        "name": "build the rows",
+        "conclusion": "failure",
+    }
+    printed = told_of([ASKED, *bash("gh run view 9 --json jobs", json.dumps(job)), *EDIT], 1_500)
+    assert "name: build the rows, conclusion: failure" in printed
+    assert "4471" not in printed
+    looked_up = runs("get_order", {"customer": "Ann"}, json.dumps({"order_id": 44710, "status": "sent by the desk"}))
+    assert "44710" in told_of([ASKED, *looked_up, *EDIT], 1_500)

@@ -75,7 +75,7 @@ INTENDED = "what the agent said it would do: "
 DONE = "done of the plan: "
 """What stands before the steps that are done of a plan."""
 
-UNCOMMITTED, UNCHANGED = "no commit of the changed files was seen", "nothing was changed so far"
+UNCOMMITTED, UNCHANGED = "no commit of the changed files was seen in this session", "nothing was changed so far"
 """What is said of changes where nothing tells of commits, and of work that only looked."""
 
 LATER = "As the messages below leave it:"

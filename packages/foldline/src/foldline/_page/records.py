@@ -30,6 +30,9 @@ _OPAQUE = re.compile(
 )
 """A value that only programs read: a uuid, a hash."""
 
+_NUMBERED = re.compile(r"(?:\w*_)?id: \d+")
+"""A number by which a program that printed it knows a thing, and which people do not use."""
+
 _HUNK = re.compile(r"@@ -|diff --git ")
 """How a piece of a patch begins, which is told where it was made."""
 
@@ -132,7 +135,8 @@ def _telling(fields: Sequence[str], call: str = "") -> list[str]:
         if not mark or key in asked:
             return bool(mark) or not _OPAQUE.fullmatch(field)
         if (
-            _OPAQUE.fullmatch(value)
+            (asked and _NUMBERED.fullmatch(field))
+            or _OPAQUE.fullmatch(value)
             or _HUNK.match(value)
             or _PAGING.fullmatch(key)
             or (len(value) >= SAID and value in call)

@@ -156,7 +156,7 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     if facts.now and answered(facts.now):
         over = "; the agent asked back there" if _asks_back(facts.now) else "; it is answered there"
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
-    if newest and (telling(newest) or wants.before or not wants.words):
+    if newest and (wants.before or not wants.words or not says_yes(newest)):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
 
 
