@@ -20,7 +20,7 @@ from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
-from foldline._page.choosing import FILLED, READ, Candidate, candidates, choose, is_bare, terms, told_again
+from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import OF_FOLDER, files, named_once
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
@@ -134,64 +134,94 @@ def _in_short(piece: Piece) -> Piece:
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
     """The page, on which rules that are told apart have so many tokens."""
-    budget = max(brief.max_tokens, 0)
-    focus = " ".join(clean(brief.focus).split())
-    page = Page(budget)
-    first = [shorten(f"Focus: {safe(focus)}", max(budget // 8, 20))] if focus else []
-    wants = task(facts, brief.after)
-    standing = [r for r in rules(facts, brief.after) if budget < SMALL or r.text not in wants.words]
-    often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
-    if budget < LEAST_ASKED and brief.after:
-        wants = Task([])
-    if often and brief.fills and budget < SMALL and answered(facts.latest):
-        wants = Task([])
-    held = apart if apart or not brief.after else listing(standing, budget)
-    free = budget if budget >= SMALL else budget - held
-    asked_for = missing(facts, wants.words) if budget >= SMALL else ()
-    written = wants if brief.fills else as_written(facts, wants)
-    whole = size(quoted(written.words, budget))
-    room = max(int(free * TASK), min(budget, LEAST_TASK), whole if whole <= budget * WHOLE_TASK else 0)
-    now = [*wanted(*written, room), *asked_for]
-    first += map(safe, below(facts, brief.after, wants)) if budget >= SMALL else ()
-    page.add("", [*first, *([] if wants.words else now)])
-    page.add("Task now", now if wants.words else [])
-    asked = "\n".join(page.parts.get("Task now", ()))
-    standing = [r for r in standing if r.lifetime != "task" or not _in(asked, r.text)]
+    page = Page(max(brief.max_tokens, 0))
+    wants = _wants(brief, facts)
+    standing = [r for r in rules(facts, brief.after) if page.is_small or r.text not in wants.words]
+    held = apart if apart or not brief.after else listing(standing, page.budget)
+    said = _add_task(page, brief, facts, wants, page.budget - (held if page.is_small else 0))
     if apart:
-        pending = instructed(facts, wants.words, brief.after) if budget >= SMALL else ()
-        page.add("Rules that stand", binding(pending, standing, apart, facts))
-    ends = ending(facts) if budget >= SMALL and not brief.after else ()
-    room = int(budget * STATE)
-    above = (*page.parts.get("", ()), *page.parts.get("Task now", ()))
-    said = "\n".join(line for line in above if not line.startswith(ASKED_BEFORE))
-    open_now = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
-    open_now = open_now if brief.fills else with_progress(open_now, facts, room)
-    page.fill("State", [f"- {safe(text)}" for text in first_steps(open_now, room)], room)
-    if (stands := page.parts.get("State")) and facts.goes_on and budget >= SMALL:
-        page.add("State", [LATER, *stands])
-    page.add("Files", _files(facts, int(budget * FILES)) if brief.fills else _few_files(facts, int(budget * FILES)))
-    told = set(terms("\n".join(page.lines())))
-    listed = "\n".join(page.parts.get("Files", ()))
-    told.update(term for file in facts.files if file.path.rpartition("/")[2] in listed for term in terms(file.path))
-    scale = FILLED if brief.fills else READ
-    found = candidates(facts.pieces, dict.fromkeys(terms(focus), FOCUS), () if apart else standing, scale)
-    over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | _said_above(facts, said)
-    own = _asked_in(facts, wants)
-    found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
-    shown = {} if brief.fills else code_words(facts, wants)
-    found = [e for e in found if not _shown(e.piece, shown)]
-    found = [e for e in found if e.piece.kind != "rule" and (brief.fills or not is_bare(e.piece))]
-    again = set() if brief.fills else told_again(found)
-    found = [e for e in found if e.place not in again]
-    turns = Turns(facts, wants.words, scale.head, numbered=budget >= NUMBERED)
-    timeline = Timeline(facts, found, told, turns, brief.fills)
+        asked = "\n".join(page.parts.get("Task now", ()))
+        bound = [r for r in standing if r.lifetime != "task" or not _in(asked, r.text)]
+        pending = () if page.is_small else instructed(facts, wants.words, brief.after)
+        page.add("Rules that stand", binding(pending, bound, apart, facts))
+    _add_state(page, brief, facts, said)
+    files_room = int(page.budget * FILES)
+    page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
+    found = _found(brief, facts, wants, () if apart else standing, said)
+    turns = Turns(facts, wants.words, _scale(brief).head, numbered=page.budget >= NUMBERED)
+    timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
     page.grow(timeline)
     if brief.fills:
-        page.widen("Files", _files(facts, int(budget * FILES), page.room - FRAME))
+        page.widen("Files", _files(facts, files_room, page.room - FRAME))
     return page.text()
+
+
+def _wants(brief: Brief, facts: Facts) -> Task:
+    """What the user wants, where a small page has a place for it beside what was said since."""
+    wants = task(facts, brief.after)
+    often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
+    over = often and brief.fills and brief.max_tokens < SMALL and answered(facts.latest)
+    return Task([]) if over or (brief.max_tokens < LEAST_ASKED and brief.after) else wants
+
+
+def _add_task(page: Page, brief: Brief, facts: Facts, wants: Task, free: int) -> str:
+    """Puts the focus and the task on a page, which has so many tokens `free` for it, and answers what they say."""
+    focus = _focus(brief)
+    first = [shorten(f"Focus: {safe(focus)}", max(page.budget // 8, 20))] if focus else []
+    written = wants if brief.fills else as_written(facts, wants)
+    whole = size(quoted(written.words, page.budget))
+    least = whole if whole <= page.budget * WHOLE_TASK else 0
+    now = wanted(*written, max(int(free * TASK), min(page.budget, LEAST_TASK), least))
+    if not page.is_small:
+        now += missing(facts, wants.words)
+        first += map(safe, below(facts, brief.after, wants))
+    page.add("", [*first, *([] if wants.words else now)])
+    page.add("Task now", now if wants.words else [])
+    above = (*page.parts.get("", ()), *page.parts.get("Task now", ()))
+    return "\n".join(line for line in above if not line.startswith(ASKED_BEFORE))
+
+
+def _add_state(page: Page, brief: Brief, facts: Facts, said: str) -> None:
+    """Puts on a page how things stand, but for what its task has `said`."""
+    room = int(page.budget * STATE)
+    ends = () if page.is_small or brief.after else ending(facts)
+    stands = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
+    stands = stands if brief.fills else with_progress(stands, facts, room)
+    page.fill("State", [f"- {safe(text)}" for text in first_steps(stands, room)], room)
+    if (lines := page.parts.get("State")) and facts.goes_on and not page.is_small:
+        page.add("State", [LATER, *lines])
+
+
+def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], said: str) -> list[Candidate]:
+    """The pieces that a page may tell beside the task, which has `said` some of them."""
+    found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
+    over = settled(facts) | idle(facts) | unanswered(facts)
+    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | _said_above(facts, said)
+    own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
+    found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
+    found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]
+    if brief.fills:
+        return found
+    found = [e for e in found if not is_bare(e.piece)]
+    again = told_again(found)
+    return [e for e in found if e.place not in again]
+
+
+def _known(page: Page, facts: Facts) -> set[str]:
+    """The terms that a page says already, the folders of its files among them."""
+    listed = "\n".join(page.parts.get("Files", ()))
+    paths = (file.path for file in facts.files if file.path.rpartition("/")[2] in listed)
+    return {term for text in ("\n".join(page.lines()), *paths) for term in terms(text)}
+
+
+def _scale(brief: Brief) -> Scale:
+    return FILLED if brief.fills else READ
+
+
+def _focus(brief: Brief) -> str:
+    return " ".join(clean(brief.focus).split())
 
 
 def _said_above(facts: Facts, now: str) -> set[int]:
@@ -302,6 +332,11 @@ class Page:
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.parts: dict[str, list[str]] = {}
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is so small that rules are told where they were said."""
+        return self.budget < SMALL
 
     @property
     def room(self) -> int:
