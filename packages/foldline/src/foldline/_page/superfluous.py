@@ -199,7 +199,8 @@ def led_to_report(facts: Facts, least: int = 0) -> list[int]:
         report = bisect_right(reports, at)
         return report < len(reports) and reports[report] < ends[bisect_right(asked, at)]
 
-    return [i for i, piece in enumerate(facts.pieces) if closed(piece.at)]
+    over = {at for at in {piece.at for piece in facts.pieces} if closed(at)}
+    return [i for i, piece in enumerate(facts.pieces) if piece.at in over]
 
 
 def _settling(facts: Facts) -> set[int]:
