@@ -118,7 +118,7 @@ def _heard(text: str) -> _Heard:
     if not prose.isascii() and (written := _written(prose, len(words))).code:
         return written
     counts = sorted(
-        ((sum(w in known for w in words), -i, code) for i, (code, known) in enumerate(_common())), reverse=True
+        ((sum(map(known.__contains__, words)), -i, code) for i, (code, known) in enumerate(_common())), reverse=True
     )
     (best, _, code), (second, _, _) = counts[:2]
     return _Heard(code, best, second, len(words))
