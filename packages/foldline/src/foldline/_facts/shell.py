@@ -225,6 +225,13 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 
     Of git the options before its subcommand are left out.
     """
+    return ((name, [*args], folder) for name, args, folder in _programs(command, where))
+
+
+@lru_cache(maxsize=1_024)
+def _programs(command: str, where: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
+    """The same, which is asked of a command by whoever looks for something else in it."""
+    found = []
     for words, *_ in _steps(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
         name, args = _program(words)
         where = _entered(where, args) if name == "cd" else where
@@ -234,7 +241,8 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
             for option, path in pairwise(given):
                 folder = _entered(folder, [path]) if option == "-C" else folder
             args = args[len(given) :]
-        yield name, args, folder
+        found.append((name, (*args,), folder))
+    return tuple(found)
 
 
 def in_background(command: str) -> Iterator[str]:

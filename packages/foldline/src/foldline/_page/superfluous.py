@@ -321,6 +321,8 @@ def _moved(facts: Facts) -> set[int]:
 
 def _moves(command: str) -> bool:
     """Whether all that a command runs are steps of git between a branch, the work and the remote."""
+    if not command.startswith(("git ", "cd ", "echo ")):
+        return False
     steps = [(name, args) for name, args, _ in programs(command) if name not in ("cd", "echo")]
     return bool(steps) and all(name == "git" and args[:1] and args[0] in _MOVING for name, args in steps)
 
