@@ -249,7 +249,8 @@ def nothing_is_quoted_that_the_user_did_not_say(talk: Conversation, step: Step) 
 
 def a_failed_summary_is_told(step: Step, setting: Setting, compactor: Compactor) -> None:
     """A summarizer that fails never stops the agent; each failure is an event and in the receipt, until it is given up."""
-    assert step.failures == [reason for fold in step.folds for reason in fold.receipt.failures]
+    noted = [reason for fold in step.folds for reason in fold.receipt.failures]
+    assert step.failures == noted or (step.failures and not step.folds), "it is told too where no fold came of it"
     asked = [e for fold in step.folds if fold.layer == "summarize" for e in fold.edits if e.by == "summarize_older"]
     assert step.failures or compactor.state or not asked or setting.summarizer in (extract, tells)
 

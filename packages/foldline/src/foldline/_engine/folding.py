@@ -109,9 +109,12 @@ def _reached(at: Fill) -> str:
 
 
 def _made(view: View, new: Replacement, on_fault: OnFault) -> tuple[View, list[Edit]]:
-    """A view with an edit made, and with it those that take away what its summary tells as well: all of them, or none."""
-    runs = consecutive(view.index[entry.id] for entry in new.also)
-    gone = (Edit(tuple(view.entries[at].id for at in run), by=new.edit.by) for run in runs)
+    """A view with an edit made, and with it those that take away what its summary tells as well: all of them, or none.
+
+    The last goes first: what opens the history goes once it is seen who speaks behind all of them.
+    """
+    runs = [*consecutive(view.index[entry.id] for entry in new.also)]
+    gone = (Edit(tuple(view.entries[at].id for at in run), by=new.edit.by) for run in reversed(runs))
     after, edits = view, []
     try:
         for edit in (new.edit, *gone, *new.cuts):
