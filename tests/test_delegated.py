@@ -16,13 +16,13 @@ from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text
 from talk import runs, says, user
 
 ASKED = [user("Have the sums reviewed by two others before I release them.")]
-STARTED = runs("spawn_agent", {"agent_type": "reviewer", "task_name": "sums_review"}, '{"task_name":"/root/sums_review"}')  # fmt: skip
+STARTED = runs("spawn_agent", {"agent_type": "reviewer", "task_name": "sums_review"}, '{"task_name":"/lead/sums_review"}')  # fmt: skip
 BY_NUMBER = runs("spawn_agent", {"agent_type": "reviewer", "message": "Review the sums."}, '{"agent_id":"019d7d09-b449","nickname":"Ada"}', id="n")  # fmt: skip
-RUNS = "runs still when seen last: `spawn_agent agent_type=reviewer, task_name=sums_review` (/root/sums_review)"
+RUNS = "runs still when seen last: `spawn_agent agent_type=reviewer, task_name=sums_review` (/lead/sums_review)"
 RUNS_BY_NUMBER = (
     "runs still when seen last: `spawn_agent agent_type=reviewer, message=Review the sums.` (019d7d09-b449)"
 )
-NAMED, NUMBERED = "/root/sums_review", "019d7d09-b449"
+NAMED, NUMBERED = "/lead/sums_review", "019d7d09-b449"
 
 
 def heard(text: str) -> list[Message]:
@@ -30,7 +30,7 @@ def heard(text: str) -> list[Message]:
 
 
 def answered(kind: str) -> list[Message]:
-    return heard(f"Message Type: {kind}\nTask name: /root\nSender: {NAMED}\nPayload:\nThe sums are right.")
+    return heard(f"Message Type: {kind}\nTask name: /lead\nSender: {NAMED}\nPayload:\nThe sums are right.")
 
 
 def told(facts: Facts) -> list[str]:
@@ -38,7 +38,7 @@ def told(facts: Facts) -> list[str]:
 
 
 def listed(status: str) -> list[Message]:
-    agents = f'{{"agents":[{{"agent_name":"/root","agent_status":"running"}},{{"agent_name":"{NAMED}","agent_status":{status}}}]}}'
+    agents = f'{{"agents":[{{"agent_name":"/lead","agent_status":"running"}},{{"agent_name":"{NAMED}","agent_status":{status}}}]}}'
     return runs("list_agents", {}, agents, id="l")
 
 
@@ -53,7 +53,7 @@ def listed(status: str) -> list[Message]:
         (listed('{"completed":"The sums are right."}'), []),
         (runs("close_agent", {"target": NAMED}, '{"previous_status":"running"}', id="w"), []),
         (runs("interrupt_agent", {"target": NAMED}, '{"previous_status":"running"}', id="w"), []),
-        (runs("close_agent", {"target": "/root/dates_review"}, '{"previous_status":"running"}', id="w"), [RUNS]),
+        (runs("close_agent", {"target": "/lead/dates_review"}, '{"previous_status":"running"}', id="w"), [RUNS]),
     ],
 )
 def test_an_agent_that_was_started_runs_until_it_has_answered(behind: Sequence[Message], lines: Sequence[str]) -> None:

@@ -183,7 +183,7 @@ def test_the_findings_that_another_agent_grades_are_told_with_its_verdict() -> N
         f"### P{n} — The lock of mirror_{n} outlives worker_{n}\n\n- File: `part_{n}.py`\n- Path: `worker_{n}` closes `share_{n}` first\n- Confidence: 90"
         for n in (1, 2, 3)
     )
-    letter = f"Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/check_lock\nPayload:\nVerdict: REWORK\n\n{findings}\n"
+    letter = f"Message Type: FINAL_ANSWER\nTask name: /lead\nSender: /lead/check_lock\nPayload:\nVerdict: REWORK\n\n{findings}\n"
     told = told_of([ASKED, user(letter), says("I go on.")], 3_000)
     assert "check_lock: Verdict: REWORK" in told
     assert all(f"P{n} — The lock of mirror_{n} outlives worker_{n}" in told for n in (1, 2, 3))
@@ -202,14 +202,14 @@ def test_that_another_agent_has_read_enough_is_nothing_that_it_reports() -> None
 
 def test_an_envelope_around_another_agents_words_is_no_part_of_them() -> None:
     def letter(payload: str) -> Message:
-        return user(f"Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/check_lock\nPayload:\n{payload}")
+        return user(f"Message Type: FINAL_ANSWER\nTask name: /lead\nSender: /lead/check_lock\nPayload:\n{payload}")
 
     told = "\n".join(happened([ASKED, letter("REJECTED as an error. The lock of mirror_7 is given back by worker_2."), says("I go on.")]))  # fmt: skip
     assert "(another agent) check_lock: REJECTED as an error." in told
     record = json.dumps({"reviewer": "locks", "findings": [{"severity": "P2", "verdict": "VALIDATED", "title": "The lock of mirror_7 outlives worker_2", "impact": "The share stays closed for everybody else until the machine is started again."}]})  # fmt: skip
     told = "\n".join(happened([ASKED, letter(record), letter(""), says("I go on.")]))
     assert "VALIDATED, P2: The lock of mirror_7 outlives worker_2" in told
-    assert not any(word in told for word in ("Sender", "Payload", "FINAL_ANSWER", "/root"))
+    assert not any(word in told for word in ("Sender", "Payload", "FINAL_ANSWER", "/lead"))
 
 
 def test_what_a_client_says_around_another_agents_words_is_no_part_of_them() -> None:
@@ -1199,7 +1199,7 @@ def test_what_another_agent_rejects_later_in_so_many_words_is_told_with_that_onl
     answer = (
         "REJECTED: worker_2 gives the lock of mirror_7 back in `unlock` when share_3 is closed, as the spec wants it."
     )
-    letter = user(f"Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/check_lock\nPayload:\n{answer}")
+    letter = user(f"Message Type: FINAL_ANSWER\nTask name: /lead\nSender: /lead/check_lock\nPayload:\n{answer}")
     before = [ASKED, *acts(claim, "cat src/lock.py", "a lock"), *acts(other, "cat src/count.py", "a counter")]
     assert claim in told_of(before, 3_000)
     told = told_of([*before, letter, *acts("On to the next.", "cat src/share.py", "a share")], 3_000)

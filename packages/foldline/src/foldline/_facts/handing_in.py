@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from foldline._facts.cues import says_when_done
-from foldline._facts.splitting import sentences
+from foldline._facts.splitting import section_end, sentences
 from foldline._patterns import pattern
 
 _HEADING = pattern(r"(#{1,6})\s+(\S.*)")
@@ -38,18 +38,12 @@ def handing_in(template: str) -> HandingIn:
         heading = _HEADING.match(line)
         if heading is None:
             continue
-        end = next((i for i in range(at + 1, len(lines)) if _ends(lines[i], len(heading[1]))), len(lines))
+        end = section_end(lines, at + 1, len(heading[1]))
         body = "\n".join(lines[at + 1 : end])
         first = next(sentences(body[:_MOST]), None)
         if first and len(body) <= _MOST and says_when_done(first.text):
             return HandingIn(heading[2], [*_paragraphs(lines[at + 1 : end])], "\n".join((*lines[:at], *lines[end:])))
     return HandingIn("", [], template)
-
-
-def _ends(line: str, level: int) -> bool:
-    """Whether a line is the heading of a section that is none of one's own."""
-    heading = _HEADING.match(line)
-    return heading is not None and len(heading[1]) <= level
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:

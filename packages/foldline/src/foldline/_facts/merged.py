@@ -10,9 +10,7 @@ from types import MappingProxyType
 from foldline._facts.patterns import rare
 from foldline._patterns import pattern
 
-_ENDS: Mapping[str, str] = MappingProxyType(
-    {"merged": "merged", "closed": "closed", "open": "", "opened": "", "reopened": ""}
-)
+_ENDS: Mapping[str, str] = MappingProxyType({"merged": "merged", "closed": "closed", "open": "", "reopened": ""})
 """What each state makes of a pull request; empty where it is open."""
 
 _KINDS = ("pr", "mr")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ _CODE = pattern(r"(?<![\w`])`(?=[^\s`])([^`\n]*?)([.!?…]*)(?<=\S)`(?![\w`])")
 """Code in a line; a backquote amid a word is none of its signs."""
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
+_MARKS = pattern(r"(#{1,6})\s+\S")
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\d\d|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|ca|bzw|"
     r"evtl|ggf|inkl|usw|st|dr|mr|mrs|ms|prof|sr|sra|dll|dsb|min|max|fig|vol)\.$",
@@ -108,6 +109,12 @@ def _begins(last: str, line: str) -> bool:
 def _is_heading(line: str) -> bool:
     """Whether a line is a heading, by its signs or in bold by itself."""
     return _HEADING.match(line) is not None
+
+
+def section_end(lines: Sequence[str], start: int, level: int) -> int:
+    """Where a section with a heading of so many signs ends: at the next heading that is none of its own parts'."""
+    marks = ((i, _MARKS.match(lines[i])) for i in range(start, len(lines)))
+    return next((i for i, found in marks if found and len(found[1]) <= level), len(lines))
 
 
 def _depth(line: str) -> int:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from foldline._facts.cues import says_when_done
 from foldline._facts.rules import holds_in_a_case, lifetime, ruling, shouts
-from foldline._facts.splitting import sentences, split
+from foldline._facts.splitting import section_end, sentences, split
 from foldline._patterns import pattern
 
 FEWEST = 2
@@ -19,7 +19,6 @@ _STEP = 360
 
 _FENCED = pattern(r"^([ \t]*)(```|~~~)[^\n]*\n(?:.*?^[ \t]*\2[ \t]*$|.*\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = pattern(r"(#{2,5}) +(?:([^\W\d_]+) )?(\d{1,2})(?:[.:)]| *[–—-])? +(\S.*?)[\s*_#:]*$")
-_ANY_HEADING = pattern(r"(#{1,6}) +\S")
 _ROW = pattern(r"\|\s*(\d{1,2})\s*\|(.+)\|\s*$")
 _ITEM, _NUMBERED = (
     pattern(r"(\s*)(?:[-*•]|\d{1,2}[.)]) +(?:\[[ xX]\] +)?(\S.*)"),
@@ -34,7 +33,6 @@ _LEADS = pattern(
 
 _SIGNS = re.compile(r"\*\*|__|(?:(?<=[.;:] )|^)<[a-z]+_[a-z_]+> ?")
 """What marks words, and tags before sentences."""
-
 
 _NAMED = pattern(r"(?:([^\W\d_]+) )?(\d{1,2})[.:] ([^:]+)")
 """How a step is told: its number, with what numbers are called there, and its title."""
@@ -70,13 +68,8 @@ def _headed(lines: Sequence[str]) -> Iterator[str]:
     found = [(at, heading) for at, line in enumerate(lines) if (heading := _HEADING.match(line))]
     found = [each for each in found if each[1].groups()[:2] == found[0][1].groups()[:2]]
     for at, heading in found:
-        end = next((i for i in range(at + 1, len(lines)) if _is_above(lines[i], len(heading[1]))), len(lines))
+        end = section_end(lines, at + 1, len(heading[1]))
         yield _told(heading[2], heading[3], heading[4], lines[at + 1 : end])
-
-
-def _is_above(line: str, level: int) -> bool:
-    heading = _ANY_HEADING.match(line)
-    return heading is not None and len(heading[1]) <= level
 
 
 def _tabled(lines: Sequence[str]) -> Iterator[str]:
