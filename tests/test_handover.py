@@ -297,3 +297,17 @@ def test_of_orders_that_have_a_word_in_common_with_the_task_a_few_are_told() -> 
     kept = "Never paint a lamp on the old ferry."
     again = user(text_of(house).replace("Never paint a lamp.", kept))
     assert f"- (the project) {kept}" in section([again, asked], "Rules that stand").splitlines()
+
+
+def test_of_an_agent_that_says_nothing_the_calls_are_told_without_lines_of_the_files_it_looked_at() -> None:
+    source = "\n".join(f"    if tonnage_{n} > limit_{n}: raise OverloadError('berth {n} is full')" for n in range(40))
+    work = [
+        *bash("sed -n '1,200p' src/berths.py", source),
+        *bash("grep -rn 'OverloadError' src | head -50", source),
+        *bash("pytest -q tests/test_berths.py", "12 passed in 0.41s"),
+    ]
+    told = section([user("Review how berths are given out, and report what is wrong."), *work], "What happened")
+    assert "sed -n '1,200p' src/berths.py" in told
+    assert "grep -rn 'OverloadError' src" in told
+    assert "12 passed" in told
+    assert "raise OverloadError" not in told

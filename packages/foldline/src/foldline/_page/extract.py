@@ -29,7 +29,7 @@ from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
-from foldline._page.superfluous import idle, repeated, reported_on, settled, unanswered
+from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
 from foldline._page.tables import rows
 from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
@@ -198,13 +198,18 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | _said_above(facts, said)
+    over |= (
+        set()
+        if brief.fills
+        else reported_on(facts) | repeated(facts, found) | _said_above(facts, said) | left_to_files(facts)
+    )
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]
     if brief.fills:
         return found
-    found = [e for e in found if not is_bare(e.piece)]
+    silent = not any(piece.by == "agent" for piece in facts.pieces)
+    found = [e for e in found if silent or not is_bare(e.piece)]
     again = told_again(found)
     return [e for e in found if e.place not in again]
 

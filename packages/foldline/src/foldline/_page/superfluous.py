@@ -233,6 +233,15 @@ def _looked_up(facts: Facts) -> set[int]:
     return {i for i, p in brought if (p.at, p.part) not in acting and told(p)}
 
 
+def left_to_files(facts: Facts) -> set[int]:
+    """The places of lines that a look at files showed, but for those with a name that the user asked about; what a record says is
+    told."""
+    records = {(p.at, p.part) for p in facts.pieces if p.kind == "shown" and p.begins}
+    asked = "\n".join(request.text for request in facts.requests)
+    lines = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "shown" and (p.at, p.part) not in records)
+    return {i for i, p in lines if p.text.startswith("…") or not any(name in asked for name in literals(p.text))}
+
+
 def _command(piece: Piece) -> str:
     """The command that a line tells of."""
     return piece.text.partition(" → ")[0].strip("- `")
