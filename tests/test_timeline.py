@@ -424,8 +424,12 @@ def test_what_follows_a_block_of_code_begins_a_line_of_its_own() -> None:
         "The share tells us:\n\n```\nmirror_7 -> 12:45\nmirror_8 -> 12:50\n```\n\nSo the clock of counter_9 is late.\n\n"
         "It stops at:\n\n```\nsrc/export.py:90\n```\n\nThat breaks worker_2 and worker_3."
     )
-    assert happened([ASKED, says(report), LATER], 2_000)[1:5] == [
-        "The share tells us: `mirror_7 -> 12:45 ; mirror_8 -> 12:50`",
+    assert happened([ASKED, says(report), LATER], 2_000)[1:9] == [
+        "The share tells us:",
+        "```",
+        "mirror_7 -> 12:45",
+        "mirror_8 -> 12:50",
+        "```",
         "So the clock of counter_9 is late.",
         "It stops at: src/export.py:90",
         "That breaks worker_2 and worker_3.",
@@ -439,8 +443,39 @@ def test_an_item_that_leads_in_code_is_told_once() -> None:
     )
     told = told_of([ASKED, says(report), LATER], 2_000)
     assert told.count("It asks the share who holds the lock") == 1
-    assert "`share lock mirror_7 ; share lock mirror_8`" in told
+    assert "who holds the lock:\n```\nshare lock mirror_7\nshare lock mirror_8\n```\n" in told
     assert "2. It waits for worker_2." in told
+
+
+def test_code_that_a_report_shows_is_told_by_its_lines_and_in_one_where_a_budget_is_filled() -> None:
+    report = "The lock is taken here:\n\n```python\n    with share.lock(mirror_7):\n        copy(mirror_7)\n```\n\nThat is all."
+    told = told_of([ASKED, says(report), LATER], 2_000)
+    assert "The lock is taken here:\n```python\nwith share.lock(mirror_7):\n    copy(mirror_7)\n```" in told
+    filled = extract(Brief(400, fills="words"), [ASKED, says(report), LATER]).text
+    assert "`with share.lock(mirror_7): ; copy(mirror_7)`" in filled
+
+
+def test_headings_without_words_of_their_own_stand_over_what_they_are_about() -> None:
+    report = (
+        "# Review of the export\n\n## What is slow\n\n### 1. The lock of mirror_7\n\nIt is held through the whole copy.\n\n"
+        "### 2. The index of mirror_8\n\nIt is made anew for each row.\n\n## Steps\n\n### Now\n\n- Release the lock first\n- Keep the index\n"
+    )
+    told = happened([ASKED, says(report), LATER], 2_000)
+    assert told[1:] == [
+        "Review of the export:",
+        "What is slow:",
+        "1. The lock of mirror_7: It is held through the whole copy.",
+        "2. The index of mirror_8: It is made anew for each row.",
+        "Steps:",
+        "Now:",
+        "  - Release the lock first",
+        "  - Keep the index",
+    ]
+
+
+def test_a_heading_that_says_how_something_came_out_is_a_sentence_of_its_own() -> None:
+    report = "## Review\n\nI read the export.\n\n**Verdict: to be merged with small changes**\n\n### Findings\n\nThe lock of mirror_7 is held too long."
+    assert "Verdict: to be merged with small changes" in happened([ASKED, says(report), LATER], 2_000)
 
 
 def test_a_chosen_option_has_no_star_of_the_list_that_it_stood_in() -> None:
@@ -473,7 +508,7 @@ def test_of_a_long_block_of_code_the_head_stands_behind_the_line_that_leads_it_i
     body = "\n".join(f"    row_{n} = read_row({n}, lock=share_{n})" for n in range(12))
     report = f"Create a function for both callers:\n\n```python\ndef migrate_rows(share):\n{body}\n```\n\nOne more detail: mirror_7 is empty."
     told = "\n".join(happened([ASKED, says(report), LATER], 2_000))
-    assert "Create a function for both callers: `def migrate_rows(share):" in told
+    assert "Create a function for both callers:\n```python\ndef migrate_rows(share):\n    row_0 = read_row(0" in told
     assert "both callers: One more detail" not in told
     assert "row_11" not in told
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import accumulate, pairwise
+from textwrap import dedent
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,6 +38,9 @@ MOST_LINES = 14
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
+_COUNTED = re.compile(r"\*{0,2}1[.)] ")
+"""How the first of several parts begins, all of which a heading is over."""
+
 _ROW = re.compile(r"^\|(.+)\|$")
 _BAR, _BREAK = re.compile(r"(?<!\\)\|"), re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:=*_-]+$|::[\w-]+\{[^{}]*\}$")
@@ -63,6 +67,9 @@ _EDITS = ("<<<<<<< ", "------- SEARCH")
 _CODE = 300
 """Characters of a fenced block that is told whole; of a longer one, which stands in a file, the head is."""
 
+CODE, CODE_LINES = 400, 8
+"""Characters and lines of one where it is told by its lines."""
+
 
 class Passage(NamedTuple):
     """A sentence or line of a text, verbatim but for the marks of lists."""
@@ -76,8 +83,11 @@ class Passage(NamedTuple):
     """Whether a line begins with it."""
     code: bool = False
     """Whether it is a block of code, with what leads that in."""
-    row: str = ""
-    """Of a row of a table with several columns all of it, with their names: what is begun with the passage."""
+    laid_out: str = ""
+    """How it reads where there is room: a row of a table with several columns with their names, all of what is begun with the
+    passage; a block of code by its lines."""
+    over: str = ""
+    """The headings over that which it stands below, where they have no words of their own."""
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -90,7 +100,8 @@ def passages(text: str) -> Iterator[Passage]:
     held: Passage | None = None
     for each in _passages(text):
         if held and _goes_on(held, each):
-            held = held._replace(text=f"{held.text} {each.text}")
+            laid_out = f"{held.laid_out}\n{each.text}" if held.laid_out else ""
+            held = held._replace(text=f"{held.text} {each.text}", laid_out=laid_out)
             continue
         if held:
             yield held
@@ -108,23 +119,33 @@ def _goes_on(held: Passage, each: Passage) -> bool:
 
 
 def _passages(text: str) -> Iterator[Passage]:
-    heading, block, fence = "", list[str](), ""
+    """The sentences and lines of a text, the first below headings without words of their own with these."""
+    passed = list[str]()
+    for each in _read(text, passed):
+        yield each._replace(over="\n".join(passed)) if passed else each
+        passed.clear()
+
+
+def _read(text: str, passed: list[str]) -> Iterator[Passage]:
+    """The same; what is `passed` are such headings before the next one."""
+    heading, block, fence, opened = "", list[str](), "", ""
     under, whole, lead = "", False, ""
     columns: list[str] = []
     lines = text.splitlines()
     for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
         if found := _FENCE.match(line):
             if fence:
-                if code := _head_of([*filter(None, block)]):
-                    yield Passage(f"{heading}: {code}" if heading else code, under, code=True)
+                if code := _head_of([line.strip() for line in block if line.strip()]):
+                    led = f"{heading}: " if heading else ""
+                    yield Passage(f"{led}{code}", under, code=True, laid_out=_laid_out(heading, opened, block))
                 heading, lead, block, fence = "", "", [], ""
             else:
-                fence = found[1]
+                fence, opened = found[1], line.strip()
             continue
-        line = line.strip()
         if fence:
             block.append(line)
             continue
+        line = line.strip()
         if not line or _RULE.match(line):
             continue
         leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if _ITEM.match(next_line) else _LEAD)
@@ -133,6 +154,10 @@ def _passages(text: str) -> Iterator[Passage]:
                 yield Passage(lead)
             label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))
             above = f"{heading}: " if heading and whole and label else ""
+            if heading and whole and not above and ": " in heading:
+                yield Passage(heading)
+            elif heading and whole and not above:
+                passed.append(heading)
             heading = above + ((found[1] or found[2]) if found else line).strip(" .:：*-")
             amid = bool(under and not found and _ITEM.match(line)) and not _ITEM.match(next_line)
             under, whole, lead = under if amid else heading, found is not None, "" if found else above + line
@@ -150,9 +175,13 @@ def _passages(text: str) -> Iterator[Passage]:
         if whole and heading and not (led or item):
             yield Passage(heading)
         heading = lead = ""
+        counted = led if not item and _COUNTED.match(line) else ""
+        passed += [counted.removesuffix(": ")] if counted else []
         for place, each in enumerate(parted(line)):
             if place == 0:
-                yield Passage(f"{led}{each}", under, item, row=f"{led}{named}" if named else "")
+                yield Passage(
+                    f"{led}{each}", under, item, laid_out=f"{led}{named}" if named else each if counted else ""
+                )
             else:
                 yield Passage(each, under, begins=False)
     if lead:
@@ -177,6 +206,17 @@ def _head_of(block: Sequence[str]) -> str:
         return f"`{cut(block[0], _CODE)}`" if "`" not in block[0] else cut(block[0], _CODE)
     fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
     return _coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
+
+
+def _laid_out(heading: str, opened: str, block: Sequence[str]) -> str:
+    """A fenced block of several lines as it was written, with what leads it in, of a longer one the first lines; empty for one
+    line."""
+    lines = dedent("\n".join(block)).strip("\n").splitlines()
+    if len(lines) < 2 or opened[0] not in "`~":
+        return ""
+    fitting = sum(1 for end in accumulate(len(line) + 1 for line in lines[:CODE_LINES]) if end <= CODE)
+    shown = [*lines[:fitting], *(["…"] if fitting < len(lines) else [])]
+    return "\n".join((*([f"{heading}:"] if heading else []), opened, *shown, opened[:3])) if fitting else ""
 
 
 def _coded(lines: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import OF_FOLDER, files, named_once
+from foldline._page.layout import laid_out
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
 from foldline._page.plain import plain
@@ -30,7 +31,6 @@ from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
-from foldline._page.tables import rows
 from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
@@ -116,13 +116,13 @@ def _for_reading(facts: Facts) -> Facts:
     told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     facts = replace(facts, pieces=tuple(found_aloud(facts)))
-    return replace(facts, pieces=tuple(rows(readable(counted(facts)))))
+    return replace(facts, pieces=tuple(laid_out(readable(counted(facts)))))
 
 
 def _for_filling(facts: Facts) -> Facts:
-    """The facts without the steps of commands and the names of other agents, where what happened needs the room."""
+    """The facts without the steps of commands, the names of other agents and headings, where what happened needs the room."""
     told = (piece for piece in facts.pieces if not (piece.kind == "rule" and piece.item))
-    return replace(facts, pieces=tuple(replace(piece, who="") if piece.who else piece for piece in told))
+    return replace(facts, pieces=tuple(replace(p, who="", over="") if p.who or p.over else p for p in told))
 
 
 def _in_short(piece: Piece) -> Piece:

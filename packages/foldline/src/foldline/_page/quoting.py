@@ -50,6 +50,11 @@ def bare(piece: Piece) -> str:
     return piece.text.removeprefix(f"{piece.under}: ") if piece.item and piece.under else piece.text
 
 
+def above(piece: Piece) -> list[str]:
+    """The lines over a piece: the headings without words of their own."""
+    return [f"{heading}:" for heading in piece.over.splitlines()]
+
+
 def number(piece: Piece) -> int:
     """The number of an item of a list; 0 where it has none."""
     found = _NUMBERED.match(bare(piece)) if piece.item else None

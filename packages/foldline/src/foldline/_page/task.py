@@ -21,7 +21,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
-from foldline._page.quoting import ASKED, item
+from foldline._page.quoting import ASKED, above, item
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
@@ -229,6 +229,7 @@ def _lines(said: Sequence[Piece]) -> list[str]:
     lines: list[str] = []
     led = ""
     for piece in said:
+        lines += above(piece)
         if piece.item:
             if piece.under not in ("", led):
                 lines.append(f"{piece.under}:")

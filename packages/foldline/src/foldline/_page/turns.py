@@ -12,7 +12,7 @@ from foldline._facts.told import AMID, EARLIER, NOW, PASTED, SHORTENED
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate
 from foldline._page.files import by_file
-from foldline._page.quoting import anothers, item, safe, shorten
+from foldline._page.quoting import above, anothers, item, safe, shorten
 from foldline._page.superfluous import is_edit
 
 GAP = " …"
@@ -112,7 +112,7 @@ class Turns:
 
     def _report(self, group: Sequence[Candidate]) -> str:
         """A report; one with several gaps says once that it is told in short, and not at each of them."""
-        more = GAP if self._goes_on(group[-1]) else ""
+        more = _behind(group[-1].piece.text, GAP) if self._goes_on(group[-1]) else ""
         if sum(each.place > before.place + 1 for before, each in itertools.pairwise(group)) > 1:
             return f"{SHORTENED}{self._joined(group, gap='')}{more}"
         return self._joined(group) + more
@@ -124,17 +124,19 @@ class Turns:
         for each in group:
             piece = each.piece
             skips = each.place > last.place + 1
+            heads = "".join(f"\n{line}" for line in above(piece))
             if piece.item:
-                text += gap if skips else ""
+                text += _behind(text, gap) if skips else ""
+                text += heads
                 if piece.under not in led:
                     text, led = f"{text}\n{piece.under}:", {"", piece.under}
                 text += f"\n{item(piece)}"
             else:
                 parted = piece.begins and (piece.by != "user" or last.piece.item)
                 parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
-                below = parted or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
-                apart = (gap if below else gap or GAP) if skips else ""
-                text += f"{apart}{chr(10) if below else ' '}{piece.text}"
+                below = parted or heads or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
+                apart = _behind(text, gap if below else gap or GAP) if skips else ""
+                text += f"{apart}{heads}{chr(10) if below else ' '}{piece.text}"
                 led.add(piece.text.partition(": ")[0])
                 listed &= not parted
             listed |= piece.item
@@ -145,6 +147,11 @@ class Turns:
         """Whether the text of a piece has more than is told."""
         behind = self._pieces[each.place + 1 : each.place + 2]
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
+
+
+def _behind(text: str, gap: str) -> str:
+    """A gap behind a text, below a block of code that it ends with."""
+    return f"\n{gap.strip()}" if gap and text.endswith(("```", "~~~")) else gap
 
 
 def _named(head: str, room: int) -> str:
