@@ -488,6 +488,23 @@ def test_a_pull_request_that_was_merged_or_closed_is_told_so(steps: list[tuple[s
     assert again.endswith(f"; {told_as}")
 
 
+@pytest.mark.parametrize(
+    ("command", "answer", "end"),
+    [
+        ("gh pr merge 12 -m | tail -1 && git pull && git log --oneline -1", "Fast-forward\n9f8e7d6 Merge pull request #12 from a/sums", " (merged)"),
+        ("git fetch && git log -2 origin/main", "commit 9f8e7d6aa\nMerge: 0f0f0f0 1a2b3c4\n\n    Merge pull request #12 from a/sums", " (merged)"),
+        ("git log --oneline -2", "9f8e7d6 Merge pull request #112 from a/dates\n0f0f0f0 Begin", ""),
+        ("git log --oneline -2", '9f8e7d6 Revert "Merge pull request #12 from a/sums"', ""),
+        ("cat notes.md", "9f8e7d6 Merge pull request #12 from a/sums", ""),
+    ],
+)  # fmt: skip
+def test_a_pull_request_is_merged_where_a_log_shows_the_commit_that_took_it_in(
+    command: str, answer: str, end: str
+) -> None:
+    [line] = told(facts_of(ran(COMMITTED, OPENED, (command, answer))))
+    assert line.endswith(f"opened {AT}{end}")
+
+
 def test_it_is_known_from_whatever_folder_it_was_merged_in() -> None:
     opened = [("cd /srv/rows-sums && git switch -c sums && gh pr create --fill", AT)]
     merged = [("cd /srv/rows && gh pr merge 12 && git pull", "Updating 0f0f0f0..1a2b3c4\nFast-forward")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 from types import MappingProxyType
 
 from foldline._facts.patterns import rare
@@ -22,6 +22,12 @@ _SAID = rare(
     re.MULTILINE,
 )
 _STATE = rare(r'(?:^state:\s+|"state":\s?"|^)(MERGED|CLOSED|OPEN)\b', re.MULTILINE)
+_TAKEN_IN = rare(r"^(?:[0-9a-f]{7,40} (?:\([^)\n]*\) )?| {4})Merge pull request #(\d+) from ", re.MULTILINE)
+"""How a log shows the commit that took one in."""
+
+_NEWEST = 3
+"""The commits of a log that are looked at for such."""
+
 _LATER = ("--auto", "--disable-auto")
 """How a merge is asked for that is not made now."""
 
@@ -39,6 +45,8 @@ def ends(asked: Sequence[list[str]], answer: str) -> Iterator[tuple[str, str]]:
     told = [*_SAID.finditer(answer)] if calls else []
     for found in told:
         yield f"{found['where']}/pull/{found['number']}", _ENDS[found["state"].lower()]
+    if any(args[0] == "log" for args in asked):
+        yield from ((f"/pull/{found[1]}", "merged") for found in islice(_TAKEN_IN.finditer(answer), _NEWEST))
     if len(calls) != 1 or told or (at := _address(calls[0])) is None:
         return
     [args] = calls
