@@ -1331,6 +1331,16 @@ def test_a_piece_of_a_patch_in_a_record_is_not_told() -> None:
     assert "@@" not in told
 
 
+def test_what_a_record_hides_from_who_reads_it_is_not_told() -> None:
+    comment = {
+        "body": "<!-- block 7 of the desk -->\nPlease read the rows in parts.\n<!-- end of block 7 -->",
+        "line": 4,
+    }
+    told = told_of([ASKED, *runs("get_comment", {"number": 27}, json.dumps(comment)), *EDIT], 1_500)
+    assert "body: Please read the rows in parts." in told
+    assert "block 7" not in told
+
+
 def test_numbers_by_which_a_program_knows_things_are_not_told_of_what_a_command_printed() -> None:
     job = {
         "id": 87976,

@@ -360,6 +360,7 @@ def _scalar(value: Any) -> str:
     if value is None or value == "":
         return ""
     text = "true" if value is True else "false" if value is False else str(value)
+    text = _UNSEEN.sub(" ", text) if "<!--" in text else text
     return "" if _OPAQUE.fullmatch(text) else " ".join(text.split())[:LONGEST]
 
 
@@ -388,6 +389,9 @@ _STANDING = pattern(
     r"(?i)(?:^|_|(?-i:(?<=[a-z])(?=[A-Z])))(?:status|state|total|amount|price|balance|cost|fee|eta|due|version)$"
 )
 """How keys end that name a thing, and that say how it stands."""
+
+_UNSEEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+"""What a page hides from who reads it."""
 
 _OPAQUE = pattern(r"(?=\S*[a-z]\S*[a-z])(?=\S*[A-Z]\S*[A-Z])(?=\S*\d)[A-Za-z0-9_-]{14,}={0,2}")
 """A value that only programs read: the id of a node, a token."""
