@@ -311,3 +311,21 @@ def test_of_an_agent_that_says_nothing_the_calls_are_told_without_lines_of_the_f
     assert "grep -rn 'OverloadError' src" in told
     assert "12 passed" in told
     assert "raise OverloadError" not in told
+
+
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("cd /srv/quay && cargo add flate2", "/srv/quay/Cargo.toml"),
+        ("npm install --save-dev prettier", "package.json"),
+        ("uv add msgspec && uv sync", "pyproject.toml"),
+        ("go get example.org/zip@v2", "go.mod"),
+        ("npm install", ""),
+        ("npm install -g prettier", ""),
+        ("cargo build", ""),
+        ("go mod tidy", ""),
+    ],
+)  # fmt: skip
+def test_what_a_project_needs_is_changed_where_a_program_notes_it(command: str, changed: str) -> None:
+    files = [file.path for file in facts_of([TASK, *bash(command, "done")]).files if file.changed]
+    assert files == ([changed] if changed else [])

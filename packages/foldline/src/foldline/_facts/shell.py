@@ -377,6 +377,8 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         return
     if name == "git" and args[:1] in (["mv"], ["rm"]):
         name, args = args[0], args[1:]
+    if manifest := _depends_on(name, args):
+        yield "modified", manifest, ""
     paths = [a for a in args if _is_path(a)]
     if name in ("rm", "unlink", "rmdir"):
         yield from (("deleted", p, "") for p in paths)
@@ -396,6 +398,24 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield from (("read", p, "") for p in paths if "/" in p or "." in p)
     elif name in ("curl", "wget"):
         yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
+
+
+_MANIFESTS = {
+    "cargo": ("Cargo.toml", ("add", "remove")),
+    "go": ("go.mod", ("get",)),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), ("package.json", ("add", "install", "i", "remove", "uninstall"))),
+    **dict.fromkeys(("uv", "poetry", "pdm"), ("pyproject.toml", ("add", "remove"))),
+}
+"""Where programs note what a project needs, and how they are asked to note something else there."""
+
+_UNNOTED = frozenset({"-g", "--global", "--no-save", "--script"})
+
+
+def _depends_on(name: str, args: list[str]) -> str:
+    """The file in which a program notes that the project needs something, or no longer; empty where it does not."""
+    file, asked = _MANIFESTS.get(name, ("", ()))
+    names_one = any(not arg.startswith("-") for arg in args[1:]) and _UNNOTED.isdisjoint(args)
+    return file if args[:1] and args[0] in asked and names_one else ""
 
 
 def _put_back(verb: str, args: list[str]) -> Iterator[Touch]:
