@@ -80,8 +80,11 @@ _KINDS = pattern(
 )
 """The same with names for its parts ("**Types:**") over a list of which one is to be taken."""
 
-_SAME = pattern(r"(?<=`) - [\w/]+(?: [\w/]+){0,2}(?=;|$)")
-"""What is said of a kind in a few words, which its name says as well."""
+_NAME = pattern(r"(`[^`\n]+`)(?: [-–—] [\w/-]+(?: [\w/-]+){0,2})?")
+"""A kind of which nothing is said, or in a few words what its name says as well."""
+
+_MEANS = pattern(r"(?<=`) [-–—] ")
+"""What stands between a kind and what it is for."""
 
 _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 """What stands before the items of a list."""
@@ -301,17 +304,24 @@ def _led(title: str, text: str) -> str:
     """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such."""
     behind = text.partition(title)[2].lstrip("*_ \t\n")
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
-    below = " ".join((fenced[1] if fenced else _items(listed[0]) if listed else "").split())
+    below = " ".join((fenced[1] if fenced else "; ".join(_items(listed[0])) if listed else "").split())
     if below or not shouts(title):
         return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
     kinds = _KINDS.match(text.partition(title)[2].lstrip())
     names = [line.replace("**", "") for line in kinds[1].splitlines() if line.strip()] if kinds else []
-    return f"{title} {'; '.join(names)} {_SAME.sub('', _items(kinds[2]))}" if kinds and len(kinds[0]) < _MANY else ""
+    return f"{title} {'; '.join(names)} {_kinds(kinds[2])}" if kinds and len(kinds[0]) < _MANY else ""
 
 
-def _items(listed: str) -> str:
-    """The items of a list on one line."""
-    return "; ".join(filter(None, _MARKS.split(listed.rstrip())))
+def _kinds(listed: str) -> str:
+    """The kinds of a list on one line: those that are only named, then each that is more than its name with what it is for."""
+    named = [(item, _NAME.fullmatch(item)) for item in _items(listed)]
+    described = (_MEANS.sub(" = ", item, count=1) for item, name in named if not name)
+    return "; ".join(filter(None, (", ".join(name[1] for _, name in named if name), *described)))
+
+
+def _items(listed: str) -> list[str]:
+    """The items of a list."""
+    return [*filter(None, _MARKS.split(listed.rstrip()))]
 
 
 def _whole(title: str) -> str:
