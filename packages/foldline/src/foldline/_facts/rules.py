@@ -75,6 +75,9 @@ _FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n[ \t]*```", re.DOTALL)
 _LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}(?![ \t]*[-*•])")
 """What a line of instructions leads in: a block of code, a short list."""
 
+_LAW = pattern(r"^```[^\n]*\n([A-Z](?:[A-Z]|[ ,;'’-](?=[A-Z])){14,120}[.!]?)\n[ \t]*```", re.MULTILINE)
+"""A sentence in capitals that stands alone in a block, as skills set apart what they are about."""
+
 _KINDS = pattern(
     r"((?:\*\*[^*\n]{1,40}\*\*[^\n]{0,80}\n\s*){1,3})((?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,12})(?![ \t]*[-*•])"
 )
@@ -192,7 +195,7 @@ def ruling(instructions: str) -> tuple[str, ...]:
     """The sentences of a project's instructions that order something for good; the rest describes the project."""
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
-    orders = dict.fromkeys(_orders([*sentences(read)], read, language))
+    orders = dict.fromkeys((*_LAW.findall(read), *_orders([*sentences(read)], read, language)))
     return tuple(text for text in orders if text and not (points_back(text) or leans(text)))[:MOST_RULING]
 
 
@@ -206,7 +209,8 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
             above = _called(each.text, script_of(each.text) or language)
             whole = _led(each.text, read) if kind == "standing" else ""
             told = each.text if whole else ""
-            whole = whole or (_whole(each.text) if kind == "standing" and shouts(each.text) else "")
+            alone = kind == "standing" and (shouts(each.text) or _ENDED.match(each.text))
+            whole = whole or (_whole(each.text) if alone else "")
             yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
         elif (each.item and each.under == told) or _DESCRIBES.match(normal(each.text)) or _shows(each.under, language):
             continue
@@ -274,6 +278,12 @@ def _shows(title: str, language: str) -> bool:
     return cues is not None and cues.shows.match_in(normal(title).lower())
 
 
+def bids(sentence: str) -> bool:
+    """Whether a sentence of instructions orders something, or begins with the case in which it does; what only praises or tells does neither."""
+    language = language_of(sentence)
+    return _turns(sentence, language) or lifetime(sentence) != "none" or _is_order(sentence, language, "none")
+
+
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
     """Whether an item of instructions is an order: by its mood, or by the title over it, but for a case without an order."""
     text, cues = normal(item).lower(), cues_of(language)
@@ -301,7 +311,10 @@ def _instead_of(back: str) -> str:
 
 
 def _led(title: str, text: str) -> str:
-    """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such."""
+    """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such, or is
+    a sentence by itself."""
+    if _STOP.search(title):
+        return ""
     behind = text.partition(title)[2].lstrip("*_ \t\n")
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
     below = " ".join((fenced[1] if fenced else "; ".join(_items(listed[0])) if listed else "").split())
@@ -324,9 +337,14 @@ def _items(listed: str) -> list[str]:
     return [*filter(None, _MARKS.split(listed.rstrip()))]
 
 
+_STOP = re.compile(r"[.!。！]\W*$")
+_ENDED = re.compile(r"(?:\S+\s+){2,}\S+[.!]\W*$|[^\x00-\u2e7f].{5,}[。！]\W*$")
+"""How a title ends that is a sentence ("**Never push to the main branch.**"); one of two words says not of what it speaks."""
+
+
 def _whole(title: str) -> str:
     """A line that leads something in, where it says all by itself; empty where what it leads in is the order."""
-    said = title.rstrip("*_ :：")
+    said = title.rstrip("*_ :：").lstrip("*")
     return "" if _POINTS.search(said) else said
 
 

@@ -15,7 +15,7 @@ from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered, comes_last
-from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
+from foldline._facts.told import ASKED_BEFORE, LATER, POINTER, given_by
 from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
@@ -286,9 +286,7 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     All rules stand there where they have room, those of a list below the line over it. Where not, what comes once all is
     done comes first, then what says most for its length.
     """
-    orders = [
-        replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{' '.join(p.text.split())}") for p in pending
-    ]
+    orders = [replace(p, text=f"{given_by(p)}{' '.join(p.text.split())}") for p in pending]
     rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
     needed = lengths(rules)
     every = needed <= room

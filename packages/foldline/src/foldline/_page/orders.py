@@ -33,6 +33,9 @@ INSTRUCTED = 6
 FITTING = 3
 """How many of them are told before those that have only one word in common with what is pending are left out."""
 
+OF_SKILL = 4
+"""How much is told of what a command or a skill orders that has no steps, and that the user did not give with the task."""
+
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
 
@@ -84,8 +87,14 @@ class _Order(NamedTuple):
 
     @property
     def urgency(self) -> tuple[bool | int, ...]:
-        """What comes once all is done first, then what says most of what is pending."""
-        rank = (not comes_last(self.piece), not self.lands, not self.named, lifetime(self.piece.text) != "standing")
+        """What is set apart in capitals first and what comes once all is done, then what says most of what is pending."""
+        rank = (
+            not self.piece.text.isupper(),
+            not comes_last(self.piece),
+            not self.lands,
+            not self.named,
+            lifetime(self.piece.text) != "standing",
+        )
         return (*rank, -self.shared, not shouts(self.piece.text), self.place)
 
 
@@ -110,7 +119,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     under_way = bool(after and facts.now is None) or not finished(facts.latest)
     steps = _to_come(facts, [p for p in pieces if under_way and p.item and p.at == newest], began=began)[:TEMPLATE]
     own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
-    most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else INSTRUCTED
+    most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else OF_SKILL
     told = sorted((*project, *_of_command(own, steps, began=began)[:most]), key=lambda o: o.place)
     return [*steps, *(o.piece for o in told)]
 
