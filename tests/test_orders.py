@@ -370,3 +370,29 @@ def test_orders_of_a_command_are_told_by_its_name_and_read_back_from_a_page() ->
     assert givers(messages) == [line]
     page = extract(Brief(3_000), messages).text
     assert line in givers([Message("user", (Summary(page),)), *EDIT])
+
+
+# -- what holds for the files that were changed ------------------------------------------------------------------------
+
+OF_KINDS = [
+    "Never weigh a barge from the deck - always use the scales of the quay.",
+    "Use `lock` (not `gate`) in the subject of what changes one, even if it lies in `src/gate/`.",
+    "Never mend a lighthouse in the rain.",
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "those"),
+    [
+        ("barges/quay/third.toml", OF_KINDS[:1]),
+        ("src/lock/upper.toml", OF_KINDS[1:2]),
+        ("/home/barge/quay/rows.toml", []),
+        ("rows.toml", []),
+    ],
+)
+def test_what_holds_for_the_kind_of_files_that_were_changed_is_told_whatever_the_task_is_called(
+    path: str, those: list[str]
+) -> None:
+    change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+    asked = user("Bring the numbers of the third row in order, and write a letter to its owner.")
+    assert told([project(OF_KINDS), asked, *change]) == those
