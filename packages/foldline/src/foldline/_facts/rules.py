@@ -127,7 +127,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that
     line is told where an item needs it, and with each that says something else without it ("Never:"). What stands
     right below another title ("She wrote:"), or as a line amid others, was more often pasted than typed. What a
-    long task orders ends with it, unless it says to last or most of what it lists are rules. `before` is the
+    long task orders ends with it, unless it says to last or most of what it lists are rules; and so does what is ordered for
+    the work at hand. `before` is the
     language that was spoken before.
     """
     language = language_of(message, before)
@@ -172,10 +173,16 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
                 found.append((text, "standing"))
             listed |= {text} if each.item and not _for_good(text, spoken) else set()
     if short:
-        return found
+        return [(text, "task" if kind == "standing" and of_the_work(text) else kind) for text, kind in found]
     few = MOSTLY * len(listed) < sum(each.item for each in said)
     ending = {text for text, _ in found if (few if text in listed else not _for_good(text, language))}
     return [(text, "task" if text in ending and kind == "standing" else kind) for text, kind in found]
+
+
+def of_the_work(sentence: str) -> bool:
+    """Whether a sentence says to go on with the work at hand, so that all that it orders ends with that."""
+    cues = cues_of(language_of(sentence))
+    return cues is not None and cues.work.match_in(normal(sentence).lower())
 
 
 def _declared(sentence: str) -> str:
@@ -475,6 +482,8 @@ class Cues(NamedTuple):
     """How a clause says that another value holds than did."""
     values: tuple[re.Pattern[str], ...]
     """What has one value at a time: the language of the answers, a tense."""
+    work: Patterns = Patterns(())
+    """It goes on with the work at hand, and what it orders ends with that."""
     guard: Patterns = Patterns(())
     """It stands through a long task: what that leaves alone."""
 

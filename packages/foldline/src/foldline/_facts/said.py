@@ -9,7 +9,7 @@ from itertools import islice
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
-from foldline._facts.lasting import lasting
+from foldline._facts.lasting import ANSWER, lasting
 from foldline._facts.pasted import code
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
@@ -32,9 +32,6 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 
 BEHIND = 50
 """What is added to the part of an answer for the option that it chose, so that no other words have it."""
-
-ANSWER = 60
-"""Characters of the longest message that is a short answer."""
 
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
@@ -100,8 +97,9 @@ class Said:
         """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
         text = span.text
         if words := asked(span):
+            closed = bool(self._pieces.report)
             self._words(words, at, part)
-            self._bind(words, at)
+            self._bind(words, at, closed=closed)
         elif span.by == "agent":
             self._statement(text, at, part, report)
         elif span.by == "command" and not text.startswith("<"):
@@ -166,11 +164,11 @@ class Said:
         self._pieces.report = []
         self._pieces.another_spoke = False
 
-    def _bind(self, words: str, at: int) -> None:
+    def _bind(self, words: str, at: int, *, closed: bool) -> None:
         """The rules in the user's words; one that they take back, or say again with other amounts, is none any more."""
         self._language = language_of(words, self._language)
         said = rules_in(words, self._language)
-        self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said)}
+        self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said, closed=closed)}
         for text, lifetime in said:
             if lifetime in ("standing", "task", "once"):
                 self.rules.setdefault(text, Rule(text, at, "user", lifetime))

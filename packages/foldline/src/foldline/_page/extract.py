@@ -140,8 +140,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     held = apart if apart or not brief.after else listing(standing, page.budget)
     said = _add_task(page, brief, facts, wants, page.budget - (held if page.is_small else 0))
     if apart:
-        asked = "\n".join(page.parts.get("Task now", ()))
-        bound = [r for r in standing if r.lifetime != "task" or not _in(asked, r.text)]
+        bound = [r for r in standing if (brief.fills and r.lifetime != "task") or not _in(said, r.text)]
         pending = () if page.is_small else instructed(facts, wants.words, brief.after)
         page.add("Rules that stand", binding(pending, bound, apart, facts))
     _add_state(page, brief, facts, said)
