@@ -320,3 +320,24 @@ def test_of_an_agent_that_says_nothing_the_calls_are_told_without_lines_of_the_f
     assert "grep -rn 'OverloadError' src" in told
     assert "12 passed" in told
     assert "raise OverloadError" not in told
+
+
+@pytest.mark.parametrize(
+    ("query", "short"),
+    [
+        (
+            'query { harbour(owner:"mill", name:"quay") { berth(number:17) { boats(first:100) { nodes { keel sail } } } } }',
+            """'… harbour(owner:"mill", name:"quay") … berth(number:17) …'""",
+        ),
+        ("\nmutation($berth: ID!) {\n  freeBerth(input: {berth: $berth}) { keel sail }\n}", "'mutation freeBerth …'"),
+        ("{ viewer { login } }", "'…'"),
+    ],
+)
+def test_a_call_that_sends_a_query_is_told_by_what_it_asks_about_without_its_fields(query: str, short: str) -> None:
+    asked = user("Ask which boats lie at berth 17, and free it where none does.")
+    sent = bash(f"gh api graphql -f query='{query}' -f berth=B_17", '{"data": {"keel": "K-17 is 4.20 m deep"}}')
+    other = bash("git commit -m 'Say what a query={a} is'", "[main 1f2e3d4] Say what a query={a} is\n 1 file changed")
+    told = section([asked, *other, *sent], "What happened")
+    assert f"`gh api graphql -f query={short} -f berth=B_17`" in told
+    assert "sail" not in told
+    assert "Say what a query={a} is" in told
