@@ -208,6 +208,9 @@ _JOINED = {"\n": "; ", ";": "; "}
 _QUERY = pattern(r"(?<=query=)'([^'{]*\{[^']*)'")
 """An argument that is a query of GraphQL."""
 
+_FIELDS = 24
+"""Characters that are told of what a query asks of what it names."""
+
 _CHANGES = pattern(r"\s*mutation\b[^{]*\{\s*(?:\w+:\s*)?(\w+)")
 """A query that changes something, and what it does."""
 
@@ -232,11 +235,16 @@ def in_short(command: str) -> str:
 
 
 def _asked_about(query: re.Match[str]) -> str:
-    """A quoted query without the fields that it asks for: what it does, and what it names by a number or in words."""
-    does = _CHANGES.match(query[1])
-    named = [" ".join(each.split()) for each in _NAMED_IN_QUERY.findall(query[1])]
-    told = " … ".join((f"mutation {does[1]}" if does else "", *named, ""))
-    return f"'{told.strip() or '…'}'"
+    """A quoted query in short: what it changes, else what it names by a number or in words, and the first of what it asks of that."""
+    if does := _CHANGES.match(query[1]):
+        return f"'mutation {does[1]} …'"
+    named = [*_NAMED_IN_QUERY.finditer(query[1])]
+    if not named:
+        return query[0]
+    asks = " ".join(query[1][named[-1].end() :].split())
+    fields = asks if len(asks) <= _FIELDS else asks[:_FIELDS].rpartition(" ")[0] + " …"
+    told = " … ".join(" ".join(each[0].split()) for each in named)
+    return f"'… {told} {fields}'"
 
 
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:
