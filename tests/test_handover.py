@@ -262,18 +262,27 @@ HOUSE = user(
 )
 
 
-def bound(path: str, asked: str = "Mend the depth of the third quay and open a pull request, please.") -> list[str]:
+def bound(
+    path: str, asked: str = "Mend the depth of the third quay and open a pull request, please.", house: Message = HOUSE
+) -> list[str]:
     """The project's orders that are told once a file was changed."""
     change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
-    told = section([HOUSE, user(asked), *change, says("The depth is right now.")], "Rules that stand")
+    told = section([house, user(asked), *change, says("The depth is right now.")], "Rules that stand")
     return [line.removeprefix("- (the project) ") for line in told.splitlines() if line.startswith("- (the project)")]
 
 
 def test_the_kinds_of_which_one_is_to_be_taken_stand_with_the_order_to_take_one() -> None:
     assert (
         "All subjects of commits MUST begin with their kind: Form: `<kind>: <what>`; "
-        "Kinds: `mend:` - what sailors notice (not docs or the pipeline); `docs:`; `chore:` - the pipeline, ropes"
+        "Kinds: `docs:`; `mend:` = what sailors notice (not docs or the pipeline); `chore:` = the pipeline, ropes"
     ) in bound("quays/third.toml")
+
+
+def test_kinds_that_need_no_word_are_named_together_before_those_that_need_one() -> None:
+    more = "- `docs:` - changed pages\n- `dive:` - Diving-related changes\n- `sail:`\n"
+    house = user(text_of(HOUSE).replace("- `docs:` - changed pages\n", more))
+    kinds = "Kinds: `docs:`, `dive:`, `sail:`; `mend:` = what sailors notice (not docs or the pipeline); `chore:` = "
+    assert any(kinds in line for line in bound("quays/third.toml", house=house))
 
 
 def test_what_a_project_orders_of_a_folder_or_a_file_is_told_where_that_was_changed() -> None:
@@ -329,3 +338,24 @@ def test_of_an_agent_that_says_nothing_the_calls_are_told_without_lines_of_the_f
 def test_what_a_project_needs_is_changed_where_a_program_notes_it(command: str, changed: str) -> None:
     files = [file.path for file in facts_of([TASK, *bash(command, "done")]).files if file.changed]
     assert files == ([changed] if changed else [])
+
+
+@pytest.mark.parametrize(
+    ("query", "short"),
+    [
+        (
+            'query { harbour(owner:"mill", name:"quay") { berth(number:17) { boats(first:100) { nodes { keel sail } } } } }',
+            """'… harbour(owner:"mill", name:"quay") … berth(number:17) { boats(first:100) { …'""",
+        ),
+        ("\nmutation($berth: ID!) {\n  freeBerth(input: {berth: $berth}) { keel sail }\n}", "'mutation freeBerth …'"),
+        ("{ viewer { login } }", "'{ viewer { login } }'"),
+    ],
+)
+def test_a_call_that_sends_a_query_is_told_by_what_it_asks_about_without_its_fields(query: str, short: str) -> None:
+    asked = user("Ask which boats lie at berth 17, and free it where none does.")
+    sent = bash(f"gh api graphql -f query='{query}' -f berth=B_17", '{"data": {"keel": "K-17 is 4.20 m deep"}}')
+    other = bash("git commit -m 'Say what a query={a} is'", "[main 1f2e3d4] Say what a query={a} is\n 1 file changed")
+    told = section([asked, *other, *sent], "What happened")
+    assert f"`gh api graphql -f query={short} -f berth=B_17`" in told
+    assert "sail" not in told
+    assert "Say what a query={a} is" in told

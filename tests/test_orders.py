@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from foldline import Brief, Message
-from foldline.extend import Text, extract
+from foldline import Brief, Message, Summary
+from foldline.extend import Text, extract, text_of
 from talk import bash, runs, says, user
 
 
@@ -16,7 +16,15 @@ def told(messages: Sequence[Message], after: tuple[str, ...] = ()) -> list[str]:
     text = extract(Brief(3_000, after=after), messages).text
     body = text.split("## Rules that stand\n")[1].split("\n## ")[0].strip() if "## Rules that stand\n" in text else ""
     lines = [line.removeprefix("- ") for line in body.splitlines()]
-    return [line.split(") ", 1)[1] for line in lines if line.startswith(("(the project) ", "(the command) "))]
+    return [line.split(") ", 1)[1] for line in lines if line.startswith(("(the ", "(skill ", "(/"))]
+
+
+def givers(messages: Sequence[Message]) -> list[str]:
+    """The lines of the page's rules, each with who gives it."""
+    text = extract(Brief(3_000), messages).text
+    return [
+        line.removeprefix("- ") for line in text.partition("## Rules that stand\n")[2].partition("\n\n")[0].splitlines()
+    ]
 
 
 def project(orders: Sequence[str], title: str = "How we work here") -> Message:
@@ -294,3 +302,97 @@ def test_a_skill_that_the_agent_took_up_for_one_request_is_over_with_it() -> Non
     counted = [first, *LOOKED, skill, *EDIT, says("The rows are counted, and the sums stand in the table.")]
     assert told([*counted, user("Now mend the gate of the mill.")]) == []
     assert told([*counted, user("Count the rows of the yard for the table as well.")]) == ["Never count a row of the depot twice."]  # fmt: skip
+
+
+# -- who gives an order ------------------------------------------------------------------------------------------------
+
+
+def test_what_the_user_wrote_for_all_projects_is_no_order_of_the_project() -> None:
+    own = "# Notes\n\n- Never round the weight of a sack.\n\n--- project-doc ---\n\n"
+    theirs = "# Depot\n\n- Always name the yard of a lorry."
+    house = user(f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n{own}{theirs}\n</INSTRUCTIONS>")
+    asked = user("Mend the weight of the third sack, and the yard of the second lorry.")
+    assert givers([house, asked, *EDIT])[:2] == [
+        "(the user) Never round the weight of a sack.",
+        "(the project) Always name the yard of a lorry.",
+    ]
+    unmarked = user(text_of(house).replace("--- project-doc ---\n\n", ""))
+    assert all(line.startswith("(the project) ") for line in givers([unmarked, asked, *EDIT])[:2])
+
+
+PROVING = """Base directory for this skill: /srv/skills/weigh-first
+
+# Weighing first
+
+## The rule of the scales
+
+```
+NO SACK LEAVES THE MILL UNWEIGHED
+```
+
+Always weigh a sack twice.
+
+**MANDATORY. Never skip.**
+
+```bash
+scales --sack path/to/sack
+```
+
+**Never trust a number on a label.**
+
+## Why
+
+Weighing is kind:
+- Finds holes before shipping, before release (cheaper than looking for flour afterwards)
+
+## Checklist
+
+Before marking the sack complete:
+
+- [ ] Every sack has a label
+- [ ] Sacks use real twine (wire only if unavoidable)
+"""
+
+
+def test_of_a_skill_its_orders_are_told_by_its_name_what_it_is_about_first() -> None:
+    asked = user("Send the sacks of this week to the mill and write down what they weigh.")
+    taken = Message("user", (Text(PROVING, by="command"),))
+    assert givers([asked, says("I take up the skill."), taken, *EDIT]) == [
+        "(skill weigh-first) NO SACK LEAVES THE MILL UNWEIGHED",
+        "(skill weigh-first) Always weigh a sack twice.",
+        "(skill weigh-first) Never trust a number on a label.",
+    ]
+
+
+def test_orders_of_a_command_are_told_by_its_name_and_read_back_from_a_page() -> None:
+    messages = [*command("letters", "# Letters\n\nNever write to an owner of the depot twice."), *EDIT]
+    line = "(/letters) Never write to an owner of the depot twice."
+    assert givers(messages) == [line]
+    page = extract(Brief(3_000), messages).text
+    assert line in givers([Message("user", (Summary(page),)), *EDIT])
+
+
+# -- what holds for the files that were changed ------------------------------------------------------------------------
+
+OF_KINDS = [
+    "Never weigh a barge from the deck - always use the scales of the quay.",
+    "Use `lock` (not `gate`) in the subject of what changes one, even if it lies in `src/gate/`.",
+    "Never mend a lighthouse in the rain.",
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "those"),
+    [
+        ("barges/quay/third.toml", OF_KINDS[:1]),
+        ("src/lock/upper.toml", OF_KINDS[1:2]),
+        ("/home/barge/quay/rows.toml", []),
+        ("rows.toml", []),
+    ],
+)
+def test_what_holds_for_the_kind_of_files_that_were_changed_is_told_whatever_the_task_is_called(
+    path: str, those: list[str]
+) -> None:
+    change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+    asked = user("Bring the numbers of the third row in order, and write a letter to its owner.")
+    assert told([project(OF_KINDS), asked, *change]) == those

@@ -1448,7 +1448,7 @@ def test_what_a_client_made_a_file_of_is_what_the_user_said() -> None:
     asked = user(f"\n# Files mentioned by the user:\n\n## Build a cra…: {path}\n\n## My request for Codex:\ndo this")
     text = page([asked, *bash(f"sed -n 1,40p {path}", words), says("The crate reads them now.")])
     assert "> Build a crate that reads sparse archives." in text
-    assert "Never publish it" in section(text, "Rules that stand")
+    assert text.count("Never publish it") == 1
 
 
 def test_what_was_read_before_that_file_is_not_what_the_user_said() -> None:
@@ -1461,7 +1461,7 @@ def test_what_was_read_before_that_file_is_not_what_the_user_said() -> None:
     text = page([asked, *bash(f"cat skills/publish.md {path}", f"{skill}\n{words}"), says("It reads them now.")])
     assert "> Build a crate" in text
     assert "mixed tree" not in section(text, "Rules that stand")
-    assert "no new dependencies" in section(text, "Rules that stand")
+    assert text.count("no new dependencies") == 1
 
 
 @pytest.mark.parametrize(

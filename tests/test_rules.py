@@ -681,3 +681,34 @@ def test_what_a_name_stands_for_is_no_order() -> None:
         "# Ropes\n\n- **rope:splice** - Use for wet ropes instead of knots\n- `ropes/old` - never splice these ropes"
     )
     assert ruling(orders) == ("`ropes/old` - never splice these ropes",)
+
+
+WORK = "yes, sort the list, and keep going, do small commits in the meantime, and let a second pair of eyes read each of them"
+
+
+def test_what_is_ordered_for_the_work_at_hand_ends_when_other_work_is_asked_for() -> None:
+    begun = [user("Sort what the old reviews of the ferry found."), says("Here is a list. Shall I go on?"), user(WORK)]
+    on = [
+        *begun,
+        says("A third of it is done."),
+        user("just keep going until all of it is done, please, and take the time that you need"),
+    ]
+    other = [
+        *on,
+        says("All is done."),
+        user("Read the newest change of the timetable, and tell me what you find. Do not edit any files."),
+    ]
+    assert WORK in [rule.text for rule in facts_of(on).rules]
+    assert WORK not in [rule.text for rule in facts_of(other).rules]
+
+
+@pytest.mark.parametrize(
+    "rule", ["From now on keep going without asking, and always commit after each step.", "Commit after each step."]
+)
+def test_what_is_ordered_for_good_outlasts_the_work_at_hand(rule: str) -> None:
+    said = [
+        user(rule),
+        says("All right, all is done."),
+        user("Read the newest change of the timetable, and tell me what you find."),
+    ]
+    assert rule in [each.text for each in facts_of(said).rules]

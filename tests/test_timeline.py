@@ -389,7 +389,7 @@ def rules(messages: Sequence[Message]) -> str:
 
 def test_the_rules_of_a_skill_under_way_are_told_and_its_slogans_are_not() -> None:
     messages = [ASKED, says("It is the lock."), user(NAMED), Message("user", (Text(SKILL, by="command"),)), says("I begin with src/lock.py."), *EDIT]  # fmt: skip
-    assert "- (the command) Never skip the second look." in rules(messages).splitlines()
+    assert "- (skill tidy) Never skip the second look." in rules(messages).splitlines()
     assert "happy house" not in extract(Brief(1_500), messages).text
     assert "second look" not in rules([*messages, says("All is tidy."), LATER])
 

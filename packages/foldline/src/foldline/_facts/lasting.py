@@ -1,19 +1,27 @@
-"""How long rules hold: until the user takes them back, says them again with another amount, or gives the next long task."""
+"""How long rules hold: until the user takes them back, says them again with another amount, or gives the next long task; those for the work at hand until they ask for other work."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from foldline._facts.again import taken_back, with_other_amounts
+from foldline._facts.cues import resumes
 from foldline._facts.lifting import lifted
-from foldline._facts.rules import Lifetime, is_long
+from foldline._facts.rules import Lifetime, is_long, of_the_work
 from foldline._facts.types import Rule
 
+ANSWER = 60
+"""Characters of the longest message that is a short answer, and asks for no other work."""
 
-def lasting(rules: Iterable[Rule], words: str, said: Iterable[tuple[str, Lifetime]]) -> tuple[Rule, ...]:
-    """The rules that hold on behind words of the user's; `said` is what stands in these of rules."""
+
+def lasting(
+    rules: Iterable[Rule], words: str, said: Iterable[tuple[str, Lifetime]], *, closed: bool
+) -> tuple[Rule, ...]:
+    """The rules that hold on behind words of the user's; `said` is what stands in these of rules, `closed` that the agent had
+    reported on the work at hand."""
     over = is_long(words)
-    held = tuple(rule for rule in rules if not (over and rule.lifetime == "task"))
+    another = closed and len(words) > ANSWER and not (resumes(words) or of_the_work(words))
+    held = tuple(r for r in rules if r.lifetime != "task" or not (over or (another and of_the_work(r.text))))
     for text, lifetime in said:
         known = [rule.text for rule in held]
         gone = taken_back(text, words, known) if lifetime == "back" else with_other_amounts(text, known)

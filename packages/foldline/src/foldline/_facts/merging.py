@@ -103,7 +103,7 @@ def _running(older: dict[str, str], newer: Facts) -> dict[str, str]:
 def _lasting(rules: tuple[Rule, ...], requests: Sequence[UserRequest]) -> tuple[Rule, ...]:
     """The rules that hold on behind what the user said since."""
     for request in requests if rules else ():
-        rules = lasting(rules, request.text, rules_in(request.text))
+        rules = lasting(rules, request.text, rules_in(request.text), closed=True)
     return rules
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from foldline._facts.attachments import attached
 from foldline._facts.cues import announces
 from foldline._facts.foreign import facts_of_prose
+from foldline._facts.lasting import ANSWER
 from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
 from foldline._facts.others import said_in_notice
@@ -15,7 +16,7 @@ from foldline._facts.outcomes import alarming
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
-from foldline._facts.said import ANSWER, Said, asked
+from foldline._facts.said import Said, asked
 from foldline._facts.speakers import Span, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split

@@ -75,13 +75,19 @@ _FENCED = pattern(r"```[^\n]*\n(.{1,200}?)\n[ \t]*```", re.DOTALL)
 _LISTED = pattern(r"(?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,8}(?![ \t]*[-*•])")
 """What a line of instructions leads in: a block of code, a short list."""
 
+_LAW = pattern(r"^```[^\n]*\n([A-Z](?:[A-Z]|[ ,;'’-](?=[A-Z])){14,120}[.!]?)\n[ \t]*```", re.MULTILINE)
+"""A sentence in capitals that stands alone in a block, as skills set apart what they are about."""
+
 _KINDS = pattern(
     r"((?:\*\*[^*\n]{1,40}\*\*[^\n]{0,80}\n\s*){1,3})((?:[ \t]*[-*•][ \t]+[^\n]{1,160}(?:\n|\Z)){1,12})(?![ \t]*[-*•])"
 )
 """The same with names for its parts ("**Types:**") over a list of which one is to be taken."""
 
-_SAME = pattern(r"(?<=`) - [\w/]+(?: [\w/]+){0,2}(?=;|$)")
-"""What is said of a kind in a few words, which its name says as well."""
+_NAME = pattern(r"(`[^`\n]+`)(?: [-–—] [\w/-]+(?: [\w/-]+){0,2})?")
+"""A kind of which nothing is said, or in a few words what its name says as well."""
+
+_MEANS = pattern(r"(?<=`) [-–—] ")
+"""What stands between a kind and what it is for."""
 
 _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 """What stands before the items of a list."""
@@ -121,7 +127,8 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that
     line is told where an item needs it, and with each that says something else without it ("Never:"). What stands
     right below another title ("She wrote:"), or as a line amid others, was more often pasted than typed. What a
-    long task orders ends with it, unless it says to last or most of what it lists are rules. `before` is the
+    long task orders ends with it, unless it says to last or most of what it lists are rules; and so does what is ordered for
+    the work at hand. `before` is the
     language that was spoken before.
     """
     language = language_of(message, before)
@@ -166,10 +173,16 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
                 found.append((text, "standing"))
             listed |= {text} if each.item and not _for_good(text, spoken) else set()
     if short:
-        return found
+        return [(text, "task" if kind == "standing" and of_the_work(text) else kind) for text, kind in found]
     few = MOSTLY * len(listed) < sum(each.item for each in said)
     ending = {text for text, _ in found if (few if text in listed else not _for_good(text, language))}
     return [(text, "task" if text in ending and kind == "standing" else kind) for text, kind in found]
+
+
+def of_the_work(sentence: str) -> bool:
+    """Whether a sentence says to go on with the work at hand, so that all that it orders ends with that."""
+    cues = cues_of(language_of(sentence))
+    return cues is not None and cues.work.match_in(normal(sentence).lower())
 
 
 def _declared(sentence: str) -> str:
@@ -189,7 +202,7 @@ def ruling(instructions: str) -> tuple[str, ...]:
     """The sentences of a project's instructions that order something for good; the rest describes the project."""
     language = language_of(instructions)
     read = instructions[:MOST_INSTRUCTIONS]
-    orders = dict.fromkeys(_orders([*sentences(read)], read, language))
+    orders = dict.fromkeys((*_LAW.findall(read), *_orders([*sentences(read)], read, language)))
     return tuple(text for text in orders if text and not (points_back(text) or leans(text)))[:MOST_RULING]
 
 
@@ -203,7 +216,8 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
             above = _called(each.text, script_of(each.text) or language)
             whole = _led(each.text, read) if kind == "standing" else ""
             told = each.text if whole else ""
-            whole = whole or (_whole(each.text) if kind == "standing" and shouts(each.text) else "")
+            alone = kind == "standing" and (shouts(each.text) or _ENDED.match(each.text))
+            whole = whole or (_whole(each.text) if alone else "")
             yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
         elif (each.item and each.under == told) or _DESCRIBES.match(normal(each.text)) or _shows(each.under, language):
             continue
@@ -271,6 +285,12 @@ def _shows(title: str, language: str) -> bool:
     return cues is not None and cues.shows.match_in(normal(title).lower())
 
 
+def bids(sentence: str) -> bool:
+    """Whether a sentence of instructions orders something, or begins with the case in which it does; what only praises or tells does neither."""
+    language = language_of(sentence)
+    return _turns(sentence, language) or lifetime(sentence) != "none" or _is_order(sentence, language, "none")
+
+
 def _is_order(item: str, language: str, above: Lifetime) -> bool:
     """Whether an item of instructions is an order: by its mood, or by the title over it, but for a case without an order."""
     text, cues = normal(item).lower(), cues_of(language)
@@ -298,25 +318,40 @@ def _instead_of(back: str) -> str:
 
 
 def _led(title: str, text: str) -> str:
-    """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such."""
+    """A line that leads in a block of code or a short list, with what it leads in; empty where it leads in nothing such, or is
+    a sentence by itself."""
+    if _STOP.search(title):
+        return ""
     behind = text.partition(title)[2].lstrip("*_ \t\n")
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
-    below = " ".join((fenced[1] if fenced else _items(listed[0]) if listed else "").split())
+    below = " ".join((fenced[1] if fenced else "; ".join(_items(listed[0])) if listed else "").split())
     if below or not shouts(title):
         return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
     kinds = _KINDS.match(text.partition(title)[2].lstrip())
     names = [line.replace("**", "") for line in kinds[1].splitlines() if line.strip()] if kinds else []
-    return f"{title} {'; '.join(names)} {_SAME.sub('', _items(kinds[2]))}" if kinds and len(kinds[0]) < _MANY else ""
+    return f"{title} {'; '.join(names)} {_kinds(kinds[2])}" if kinds and len(kinds[0]) < _MANY else ""
 
 
-def _items(listed: str) -> str:
-    """The items of a list on one line."""
-    return "; ".join(filter(None, _MARKS.split(listed.rstrip())))
+def _kinds(listed: str) -> str:
+    """The kinds of a list on one line: those that are only named, then each that is more than its name with what it is for."""
+    named = [(item, _NAME.fullmatch(item)) for item in _items(listed)]
+    described = (_MEANS.sub(" = ", item, count=1) for item, name in named if not name)
+    return "; ".join(filter(None, (", ".join(name[1] for _, name in named if name), *described)))
+
+
+def _items(listed: str) -> list[str]:
+    """The items of a list."""
+    return [*filter(None, _MARKS.split(listed.rstrip()))]
+
+
+_STOP = re.compile(r"[.!。！]\W*$")
+_ENDED = re.compile(r"(?:\S+\s+){2,}\S+[.!]\W*$|[^\x00-\u2e7f].{5,}[。！]\W*$")
+"""How a title ends that is a sentence ("**Never push to the main branch.**"); one of two words says not of what it speaks."""
 
 
 def _whole(title: str) -> str:
     """A line that leads something in, where it says all by itself; empty where what it leads in is the order."""
-    said = title.rstrip("*_ :：")
+    said = title.rstrip("*_ :：").lstrip("*")
     return "" if _POINTS.search(said) else said
 
 
@@ -447,6 +482,8 @@ class Cues(NamedTuple):
     """How a clause says that another value holds than did."""
     values: tuple[re.Pattern[str], ...]
     """What has one value at a time: the language of the answers, a tense."""
+    work: Patterns = Patterns(())
+    """It goes on with the work at hand, and what it orders ends with that."""
     guard: Patterns = Patterns(())
     """It stands through a long task: what that leaves alone."""
 

@@ -9,16 +9,17 @@ from itertools import islice
 from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
-from foldline._facts.lasting import lasting
+from foldline._facts.lasting import ANSWER, lasting
 from foldline._facts.pasted import code
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import case_of, only_a_case, rules_in, ruling
+from foldline._facts.rules import bids, case_of, only_a_case, rules_in, ruling
 from foldline._facts.speakers import Span
-from foldline._facts.speech import project_rules
+from foldline._facts.speech import own_part, project_rules
 from foldline._facts.splitting import split
 from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
+from foldline._facts.told import OWNER
 from foldline._facts.types import Kind, Rule, UserRequest
 from foldline._facts.wrappers import GIVEN, SKILL
 from foldline._messages import replace
@@ -31,9 +32,6 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 
 BEHIND = 50
 """What is added to the part of an answer for the option that it chose, so that no other words have it."""
-
-ANSWER = 60
-"""Characters of the longest message that is a short answer."""
 
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
@@ -48,6 +46,12 @@ _COMMAND = pattern(
 )
 """A command that the user gave for the agent to carry out, as Claude Code writes it: of those for the client itself the name
 stands first; and a skill, as pi writes it in the place of `/skill:name`."""
+
+_SKILL_NAME = pattern(rf"{re.escape(SKILL)}[^\n]*[/\\]([\w:.-]+)[/\\]?[ \t]*(?:\n|$)")
+"""The folder of a skill, which has its name."""
+
+_CALLED = pattern(r"/[\w:-]+")
+"""A request that is the name of a command."""
 
 _TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
 """How an item begins that is done or fine, whatever list it stands in."""
@@ -93,8 +97,9 @@ class Said:
         """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
         text = span.text
         if words := asked(span):
+            closed = bool(self._pieces.report)
             self._words(words, at, part)
-            self._bind(words, at)
+            self._bind(words, at, closed=closed)
         elif span.by == "agent":
             self._statement(text, at, part, report)
         elif span.by == "command" and not text.startswith("<"):
@@ -102,12 +107,13 @@ class Said:
         elif span.by == "harness" and (rules := project_rules(text)):
             heading = rules.strip().splitlines()[0]
             self.rules.setdefault(heading, Rule(heading, at, "project"))
-            titles = [*_TITLE.finditer(rules)]
+            titles, own = [*_TITLE.finditer(rules)], len(own_part(rules))
             for each in ruling(rules):
                 verbatim = each[:_BEGIN] in rules
                 place = rules.find(each[:_BEGIN] if verbatim else each.partition(": ")[0][:_BEGIN])
                 under = (not verbatim and case_of(each)) or _title_over(place, titles)
-                self._pieces.tell(each, at, part, "rule", "harness", under=under)
+                who = OWNER if 0 <= place < own else ""
+                self._pieces.tell(each, at, part, "rule", "harness", under=under, who=who)
         elif span.by == "peer":
             self._pieces.tell_of_another(text, at, part)
         elif span.by == "paste":
@@ -120,11 +126,12 @@ class Said:
             self._pieces.tell(each, at, part, "rule", "command", under=title)
         self._orders(rest, at, part)
 
-    def _orders(self, text: str, at: int, part: int) -> None:
-        """Tells what a command, a skill or a template orders."""
-        last = (each for each in sentences(text) if says_when_done(each) and not only_a_case(each.rpartition(": ")[2]))
-        for each in (*ruling(text), *last):
-            self._pieces.tell(each, at, part, "rule", "command")
+    def _orders(self, text: str, at: int, part: int, who: str = "") -> None:
+        """Tells what a command, a skill or a template orders; of a list of boxes to be ticked nothing, which is one order as a whole."""
+        last = (each for each in sentences(text) if says_when_done(each) and not only_a_case(_below(each)))
+        for each in (*ruling(text), *filter(bids, last)):
+            if not each.startswith("[ ] ") and f"[ ] {_below(each)}" not in text:
+                self._pieces.tell(each, at, part, "rule", "command", who=who)
 
     def _body(self, text: str, at: int, part: int) -> None:
         """Tells the steps and the rules in what a command says, and how it begins; a skill's name says as much."""
@@ -133,9 +140,17 @@ class Said:
             said = (each for each in sentences(head) if not each.startswith(GIVEN) and each[-1] in _ENDS)
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
+        who = self._giver(text)
         for each in steps_of(text):
-            self._pieces.tell(each, at, part, "rule", "command", item=True)
-        self._orders(text, at, part)
+            self._pieces.tell(each, at, part, "rule", "command", item=True, who=who)
+        self._orders(text, at, part, who)
+
+    def _giver(self, body: str) -> str:
+        """Which skill's or command's words these are; empty where nothing says so."""
+        if skill := _SKILL_NAME.match(body):
+            return f"skill {skill[1]}"
+        called = _CALLED.fullmatch(next(reversed(self.requests), ""))
+        return called[0] if called else ""
 
     def _words(self, words: str, at: int, part: int) -> None:
         """Tells the user's words: a short answer with the option that it chooses."""
@@ -149,11 +164,11 @@ class Said:
         self._pieces.report = []
         self._pieces.another_spoke = False
 
-    def _bind(self, words: str, at: int) -> None:
+    def _bind(self, words: str, at: int, *, closed: bool) -> None:
         """The rules in the user's words; one that they take back, or say again with other amounts, is none any more."""
         self._language = language_of(words, self._language)
         said = rules_in(words, self._language)
-        self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said)}
+        self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said, closed=closed)}
         for text, lifetime in said:
             if lifetime in ("standing", "task", "once"):
                 self.rules.setdefault(text, Rule(text, at, "user", lifetime))
@@ -190,6 +205,11 @@ def _told_amid(passage: Passage) -> Passage | None:
     *said, leads = split(passage.text)
     text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
     return passage._replace(text=text) if says_back(text) else None
+
+
+def _below(order: str) -> str:
+    """An order without the titles over it."""
+    return order.rpartition(": ")[2].removeprefix("[ ] ")
 
 
 def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:

@@ -205,10 +205,24 @@ _NEXT = re.compile(r"(?<![;{(|&\\\s])(?<!\bdo)(?<!\bthen)(?<!\belse)[ \t]*\n\s*(
 _JOINED = {"\n": "; ", ";": "; "}
 
 
+_QUERY = pattern(r"(?<=query=)'([^'{]*\{[^']*)'")
+"""An argument that is a query of GraphQL."""
+
+_FIELDS = 24
+"""Characters that are told of what a query asks of what it names."""
+
+_CHANGES = pattern(r"\s*mutation\b[^{]*\{\s*(?:\w+:\s*)?(\w+)")
+"""A query that changes something, and what it does."""
+
+_NAMED_IN_QUERY = pattern(r"\b\w+\((?=[^()]*(?:\"|\b(?:number|id): ?\d))[^(){}$]{1,60}\)")
+"""What a query names by a number or in words, and not by a variable or as so many of a row."""
+
+
 @lru_cache(maxsize=1_024)
 def in_short(command: str) -> str:
-    """What a command does, without where it is run, its banners, and what only shortens the output; loops and the like as they are."""
-    command = _SILENCED.sub("", command)
+    """What a command does, without where it is run, its banners, and what only shortens the output; loops and the like as they
+    are, and of a query what it asks about."""
+    command = _QUERY.sub(_asked_about, _SILENCED.sub("", command))
     told = ""
     for step in _steps(command):
         joined = _JOINED.get(step.op, f" {step.op} ") if told else ""
@@ -218,6 +232,19 @@ def in_short(command: str) -> str:
         if not ((name in _BESIDE and not step.outputs) or (name in _SHORTENING and step.op == "|")):
             told += f"{joined}{step.whole}"
     return told or command
+
+
+def _asked_about(query: re.Match[str]) -> str:
+    """A quoted query in short: what it changes, else what it names by a number or in words, and the first of what it asks of that."""
+    if does := _CHANGES.match(query[1]):
+        return f"'mutation {does[1]} …'"
+    named = [*_NAMED_IN_QUERY.finditer(query[1])]
+    if not named:
+        return query[0]
+    asks = " ".join(query[1][named[-1].end() :].split())
+    fields = asks if len(asks) <= _FIELDS else asks[:_FIELDS].rpartition(" ")[0] + " …"
+    told = " … ".join(" ".join(each[0].split()) for each in named)
+    return f"'… {told} {fields}'"
 
 
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:

@@ -14,6 +14,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _RULES = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
 
+_OWN_ENDS = "\n--- project-doc ---\n"
+"""What Codex puts between the user's own instructions, for whatever project, and those of the project."""
+
 
 def is_summary(text: str) -> bool:
     """Whether a user's text opens as the summary of another compactor does."""
@@ -24,6 +27,12 @@ def project_rules(text: str) -> str:
     """The project's instructions that a client put into a user message, or an empty text."""
     text = text.lstrip()
     return text if text.startswith(_RULES) else ""
+
+
+def own_part(instructions: str) -> str:
+    """The beginning of instructions that is the user's own, where a client says where it ends; else an empty text."""
+    own, ends, _ = instructions.partition(_OWN_ENDS)
+    return own if ends else ""
 
 
 def clean(text: str) -> str:

@@ -57,11 +57,11 @@ _SAID_BEFORE = pattern(r"^\((?:the agent had proposed|to that the agent said|bef
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
 
-PROJECT = "(the project) "
-"""What stands before a rule of the project's own instructions."""
+OWNER, PROJECT, COMMAND = "the user", "the project", "the command"
+"""Who gives an order: instructions of the user's own, those of the project, a command or a skill that is under way and has no name."""
 
-COMMAND = "(the command) "
-"""What stands before a rule of a command or skill that is under way."""
+_GIVEN_BY = pattern(r"\((the user|the project|the command|skill [\w:.-]+|/[\w:-]+)\) (.*)")
+"""An order on a page, behind who gives it."""
 
 POINTER = "the project's own instructions hold as well (recall: {})"
 """The line that says where the others are."""
@@ -139,9 +139,7 @@ def facts_of_page(text: str) -> Facts:
     ]
     ruling = [line.lstrip().removeprefix("- ") for line in lines.get("Rules that stand", ())]
     said += [Piece(each, 0, 0, "agent", "report") for line in before for each in parted(line)]
-    for line in (each for each in ruling if each.startswith((PROJECT, COMMAND))):
-        by: Teller = "harness" if line.startswith(PROJECT) else "command"
-        said.append(Piece(line.removeprefix(PROJECT).removeprefix(COMMAND), 0, 0, by, "rule"))
+    said += [_order(*given.groups()) for line in ruling if (given := _GIVEN_BY.fullmatch(line))]
     faults = (_ERROR.match(line) for line in open_now)
     todos = (line for line in open_now if line.startswith("[ ] "))
     rest = (line for line in open_now if not line.startswith(_READ))
@@ -151,7 +149,7 @@ def facts_of_page(text: str) -> Facts:
     ]
     return Facts(
         requests=(UserRequest(task),) if task else (),
-        rules=tuple(_rule(line) for line in ruling if not line.startswith((PROJECT, COMMAND))),
+        rules=tuple(_rule(line) for line in ruling if not _GIVEN_BY.fullmatch(line)),
         pieces=tuple(_apart([*_in_use(said)])),
         faults=tuple(FailedCall(f[2].partition(CAUSE)[0], f[1], f[1]) for f in faults if f),
         todos=tuple(Todo(line.removeprefix("[ ] ").removesuffix(" (in progress)")) for line in todos),
@@ -160,6 +158,17 @@ def facts_of_page(text: str) -> Facts:
         repositories=tuple(_repository(*git.groups()) for line in open_now if (git := _GIT.match(line))),
         end=1,
     )
+
+
+def given_by(order: Piece) -> str:
+    """Who gives an order, as it stands before it."""
+    return f"({order.who or (COMMAND if order.by == 'command' else PROJECT)}) "
+
+
+def _order(who: str, text: str) -> Piece:
+    """An order as a page tells it."""
+    by: Teller = "harness" if who in (OWNER, PROJECT) else "command"
+    return Piece(text, 0, 0, by, "rule", who="" if who in (PROJECT, COMMAND) else who)
 
 
 def _rule(line: str) -> Rule:

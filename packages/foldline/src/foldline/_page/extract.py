@@ -15,7 +15,7 @@ from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
 from foldline._facts.standing import answered, comes_last
-from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
+from foldline._facts.told import ASKED_BEFORE, LATER, POINTER, given_by
 from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
@@ -140,8 +140,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     held = apart if apart or not brief.after else listing(standing, page.budget)
     said = _add_task(page, brief, facts, wants, page.budget - (held if page.is_small else 0))
     if apart:
-        asked = "\n".join(page.parts.get("Task now", ()))
-        bound = [r for r in standing if r.lifetime != "task" or not _in(asked, r.text)]
+        bound = [r for r in standing if (brief.fills and r.lifetime != "task") or not _in(said, r.text)]
         pending = () if page.is_small else instructed(facts, wants.words, brief.after)
         page.add("Rules that stand", binding(pending, bound, apart, facts))
     _add_state(page, brief, facts, said)
@@ -286,9 +285,7 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     All rules stand there where they have room, those of a list below the line over it. Where not, what comes once all is
     done comes first, then what says most for its length.
     """
-    orders = [
-        replace(p, text=f"{COMMAND if p.by == 'command' else PROJECT}{' '.join(p.text.split())}") for p in pending
-    ]
+    orders = [replace(p, text=f"{given_by(p)}{' '.join(p.text.split())}") for p in pending]
     rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
     needed = lengths(rules)
     every = needed <= room

@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from foldline._facts.again import mostly_of, shared_words
 from foldline._facts.cues import asks, only_looks_on, refuses
+from foldline._facts.folders import is_absolute
 from foldline._facts.pasted import without_document
 from foldline._facts.patterns import rare
 from foldline._facts.rules import case_before, is_long, lifetime, shouts
 from foldline._facts.splitting import split
 from foldline._facts.standing import (
     answered,
+    base_of,
     called_by,
     carried_out,
     changed_files,
@@ -33,6 +35,9 @@ INSTRUCTED = 6
 FITTING = 3
 """How many of them are told before those that have only one word in common with what is pending are left out."""
 
+OF_SKILL = 4
+"""How much is told of what a command or a skill orders that has no steps, and that the user did not give with the task."""
+
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
 
@@ -51,18 +56,22 @@ _UNSAID = rare(rf"{ADDRESS.pattern}|(?<!\S)/[\w:-]+(?!\S)")
 _FILE, _FOLDER = pattern(r"`(?:\./)?([\w./-]*\w\.\w+)`"), pattern(r"`(?:\./)?([\w./-]+)/`")
 """A file and a folder that are named as code."""
 
+_BARE, _CODE = pattern(r"`([\w-]+)`"), pattern(r"`[^`\n]*`")
+"""A word that is named as code, and all code."""
+
 _WORD = pattern(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
 
 
 class _Pending(NamedTuple):
     """What is pending, without what its words forbid; the files that were changed; whether any are to be changed, as far as that
-    is known."""
+    is known; the changed files as they are called within the project."""
 
     text: str
     forbidden: list[str]
     files: list[str]
     changes: bool
+    within: list[str]
 
 
 class _Order(NamedTuple):
@@ -84,8 +93,14 @@ class _Order(NamedTuple):
 
     @property
     def urgency(self) -> tuple[bool | int, ...]:
-        """What comes once all is done first, then what says most of what is pending."""
-        rank = (not comes_last(self.piece), not self.lands, not self.named, lifetime(self.piece.text) != "standing")
+        """What is set apart in capitals first and what comes once all is done, then what says most of what is pending."""
+        rank = (
+            not self.piece.text.isupper(),
+            not comes_last(self.piece),
+            not self.lands,
+            not self.named,
+            lifetime(self.piece.text) != "standing",
+        )
         return (*rank, -self.shared, not shouts(self.piece.text), self.place)
 
 
@@ -110,7 +125,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     under_way = bool(after and facts.now is None) or not finished(facts.latest)
     steps = _to_come(facts, [p for p in pieces if under_way and p.item and p.at == newest], began=began)[:TEMPLATE]
     own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
-    most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else INSTRUCTED
+    most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else OF_SKILL
     told = sorted((*project, *_of_command(own, steps, began=began)[:most]), key=lambda o: o.place)
     return [*steps, *(o.piece for o in told)]
 
@@ -157,7 +172,10 @@ def _pending(facts: Facts, words: Sequence[str], after: Sequence[str]) -> _Pendi
     idle = any(map(only_looks_on, (*sentences, *limits))) or (closed and not changed_since(facts.latest))
     kept = [each for each in sentences if each not in forbidden]
     text = _UNSAID.sub(" ", " ".join((*kept, *(todo.text for todo in open_steps(facts)))))
-    return _Pending(text, forbidden, [f"/{file.path}/" for file in changed_files(facts.latest)], not idle)
+    paths = [file.path for file in changed_files(facts.latest)]
+    root = base_of(facts.latest)
+    within = [path.removeprefix(root) for path in paths if not is_absolute(path.removeprefix(root))]
+    return _Pending(text, forbidden, [f"/{path}/" for path in paths], not idle, within)
 
 
 def _orders(pieces: Sequence[Piece], pending: _Pending) -> Iterator[_Order]:
@@ -167,11 +185,22 @@ def _orders(pieces: Sequence[Piece], pending: _Pending) -> Iterator[_Order]:
         shared_words(pending.text, several)
         for several in ([ADDRESS.sub(" ", p.text) for p in pieces], [p.under for p in pieces], cases)
     )
+    kinds = _of_their_kind(pieces, pending)
     for i, piece in enumerate(pieces):
         held = _held(cases[i], case[i], pending) if cases[i] else -1
-        named = _names_one_of(pending.files, piece)
+        named = _names_one_of(pending.files, piece) or (held != 0 and i in kinds)
         lands = bool(pending.files) and _OF_COMMITS.search(piece.text) is not None and shouts(piece.text)
         yield _Order(piece, i, shared[i], headed[i], held, named, lands and (named or held != 0))
+
+
+def _of_their_kind(pieces: Sequence[Piece], pending: _Pending) -> set[int]:
+    """The orders that hold for good of what a folder with changed files is called by: as code, or in words with more of a path."""
+    texts = [_CODE.sub(" ", p.text) for p in pieces]
+    folders = {name for path in pending.within for name in path.split("/")[:-1]}
+    called, paths = (shared_words(" ".join(several), texts) for several in (folders, pending.within))
+    named = [not folders.isdisjoint(_BARE.findall(p.text)) for p in pieces]
+    spoken = [c > 0 and n >= ELSEWHERE for c, n in zip(called, paths)]
+    return {i for i, p in enumerate(pieces) if named[i] or (spoken[i] and lifetime(p.text) == "standing")}
 
 
 def _held(case: str, shared: int, pending: _Pending) -> int:
