@@ -35,6 +35,8 @@ class File(Value, frozen=True, gc=False, omit_defaults=True):
     """When it was changed last before the newest commit, where it was changed since: so it is again where that is taken back."""
     edits: tuple[str, ...] = ()
     """The fingerprints of the edits since the newest commit that stand, where all of them are known."""
+    names: tuple[str, ...] = ()
+    """What was touched in it: functions, classes, headings, as far as the edits say so; the newest last."""
 
     @property
     def changed(self) -> bool:

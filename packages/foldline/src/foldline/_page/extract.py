@@ -21,7 +21,7 @@ from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
-from foldline._page.files import OF_FOLDER, files, named_once
+from foldline._page.files import few_files, files, named_once, told_by_files
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
 from foldline._page.plain import plain
@@ -45,7 +45,7 @@ TASK, RULES, STATE, FILES = 0.6, 0.3, 0.2, 0.14
 COMMAND_LINE = 140
 """Characters of a command where no budget is to be filled."""
 
-LISTED_FILES = 400
+LISTED_FILES = 600
 """Tokens of the files where no budget is to be filled."""
 
 LISTED = 0.6
@@ -148,6 +148,9 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     files_room = int(page.budget * FILES)
     page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
     found = _found(brief, facts, wants, () if apart else standing, said)
+    if not brief.fills and any(piece.by == "agent" for piece in facts.pieces):
+        told = told_by_files(facts.pieces, page.parts.get("Files", ()))
+        found = [each for each in found if each.place not in told]
     turns = Turns(facts, wants.words, _scale(brief).head, numbered=page.budget >= NUMBERED)
     timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)
@@ -277,7 +280,7 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
 
 
 def _few_files(facts: Facts, room: int) -> list[str]:
-    return [f"- {safe(text)}" for text in files(facts, min(room, LISTED_FILES), made=OF_FOLDER)]
+    return [f"- {safe(text)}" for text in few_files(facts, min(room, LISTED_FILES))]
 
 
 def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts: Facts) -> list[str]:
