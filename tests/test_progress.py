@@ -78,7 +78,7 @@ def test_a_page_that_fills_its_budget_has_the_open_ones_alone() -> None:
     assert done_in(state_of(facts_of([TASK, *planned("Read the files")]), Brief(1_500, fills="words"))) == []
 
 
-UNCOMMITTED, UNCHANGED = "no commit of the changed files was seen in this session", "nothing was changed so far"
+UNCOMMITTED, UNCHANGED = "no commit of the changed files was seen in this session", "the agent has changed nothing so far"
 EDITED = runs("edit", {"path": "src/quays.py", "oldText": "a", "newText": "b"}, id="e")
 READ = runs("read", {"path": "src/quays.py"}, "QUAYS = 3", id="r")
 COMMITTED = bash("git commit -am 'Name the quays'", "[main 1a2b3c4] Name the quays\n 1 file changed")

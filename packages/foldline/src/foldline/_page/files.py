@@ -65,14 +65,14 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 
 def few_files(facts: Facts, room: int) -> list[str]:
     """The files that a page needs which is read: those changed for the newest request or not committed, and those of work that was
-    committed before it, the ones changed most each in a line with what was touched in it; some that were read for it, or that the
-    user named."""
+    committed before it, each in a line with what was touched in it where they are few, else those of the former that were changed
+    most; some that were read for it, or that the user named."""
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
     earlier = [f for f in known.changed if any(commit > f.changed_at for commit in over)]
     earlier = earlier if len(earlier) < len(known.changed) else []
     now = [f for f in known.changed if f not in earlier]
-    most = [*by_change(now, asked), *by_change(earlier, asked)][:NAMED]
+    most = by_change(known.changed if len(known.changed) <= NAMED else now, asked)[:NAMED]
     named = {f.path: told for f in most if (told := _with_names(f))}
     lines = [f"in {known.root}"] if known.root else []
     for verb, some in (*_by_verb(now), (EARLIER, earlier), ("put back", known.put_back)):
@@ -239,9 +239,10 @@ def named_once(pieces: Sequence[Piece]) -> list[Piece]:
 
 
 def told_by_files(pieces: Sequence[Piece], lines: Iterable[str]) -> set[int]:
-    """The places of edits of which the lines of the files say all that theirs do: which files, and what was touched in them."""
-    known = {word for line in lines for word in _WORDS.findall(line)}
-    edits = ((i, piece.text) for i, piece in enumerate(pieces) if is_edit(piece) and " (" in piece.text)
+    """The places of edits of which the lines that say what was touched in a file, and where that is, say all that theirs do."""
+    telling = (line for line in lines if " (" in line or line.startswith("- in "))
+    known = {word for line in telling for word in _WORDS.findall(line)}
+    edits = ((i, piece.text) for i, piece in enumerate(pieces) if is_edit(piece))
     return {i for i, text in edits if text[0] != "`" and known.issuperset(_WORDS.findall(text.partition(" ")[2]))}
 
 
