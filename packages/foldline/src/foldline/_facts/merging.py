@@ -122,6 +122,7 @@ def settled(facts: Facts, behind: Facts) -> Facts:
         todos=both.todos,
         commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
         running={id: text for id, text in facts.running.items() if id in both.running},
+        ended={id: text for id, text in facts.running.items() if text and behind.running.get(id) == ""},
         now=both,
     )
 

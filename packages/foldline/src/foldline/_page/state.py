@@ -65,7 +65,7 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
             yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
     for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
-        yield f"{STILL_RUNS}`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
+        yield f"{STILL_RUNS}{program(id, text)}"
     known = [each for each in now.repositories if each.tells]
     worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1 or any(_is_elsewhere(now, each) for each in worked_in)
@@ -107,6 +107,11 @@ def _left(facts: Facts) -> Iterator[str]:
         detail = f": {cut(todo.detail, _DETAIL)}" if todo.detail else ""
         yield f"{STEP}{todo.text}{detail}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from (f"{ASKED}{left}" if asks(left) else left for left in left_open(facts))
+
+
+def program(id: str, text: str) -> str:
+    """A program with the name that its client gave it."""
+    return f"`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
 
 
 def first_steps(lines: Sequence[str], room: int) -> list[str]:
