@@ -206,3 +206,31 @@ def test_what_ended_below_is_no_question_where_a_page_comes_back_as_text() -> No
     assert BELOW in page
     assert not again.running
     assert not any(BELOW in piece.text for piece in again.pieces)
+
+
+def test_what_the_messages_below_ask_after_was_running_there_though_its_end_was_not_seen() -> None:
+    asked = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process running with session ID 4117", id="w")
+    looked = [message for n in range(30) for message in bash(f"sed -n {n},40p quays.rs", "fn quay() {}")]
+    before = facts_of([TASK, *WATCH])
+    told = f"{BELOW}`cargo test -p harbour` (4117)"
+    assert told in state_of(settled(before, facts_of([*asked, *looked])))
+    assert told not in state_of(settled(before, facts_of(looked)))
+
+
+AGENT = runs("spawn_agent", {"message": "Look through the quays."}, '{"agent_id":"q-17","nickname":"Gull"}', id="g")
+SERVER = bash("npm run dev", "Process running with session ID 5")
+ELSE = [user("Now paint the pier, please."), says("The pier is painted."), user("And the boats as well, please."), says("They are painted.")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("begun", "stays"), [(AGENT, False), (WATCH, False), (SERVER, True)])
+def test_what_nobody_asked_after_while_the_user_went_on_is_not_told_as_running(
+    begun: Sequence[Message], stays: bool
+) -> None:
+    def runs_still(facts: Facts) -> bool:
+        return any(line.startswith("runs still") for line in state_of(facts))
+
+    before, behind = facts_of([TASK, *begun]), facts_of(ELSE)
+    assert runs_still(before)
+    assert runs_still(facts_of([TASK, *begun, *ELSE[:2]]))
+    for facts in (facts_of([TASK, *begun, *ELSE]), merge(from_data(before.data()), behind), settled(before, behind)):
+        assert runs_still(facts) == stays

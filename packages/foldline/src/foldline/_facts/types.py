@@ -248,6 +248,8 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """In the order in which they were worked in last."""
     running: dict[str, str] = field(default_factory=dict)
     """What was seen to go on behind its call, by the name that its client gave it; empty for what ended since."""
+    heard: dict[str, int] = field(default_factory=dict)
+    """When such a program was heard of last, by the same name."""
     untouched: bool = False
     """Whether all that was done only looked; what is read from a summary may have changed anything."""
     end: int = 0
