@@ -126,7 +126,11 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def source(self) -> str:
         """What was tried, in a line."""
-        return one_line(in_short(self.command), _CALL) or _in_words(self.called, self.names)
+        return self._in_short or _in_words(self.called, self.names)
+
+    @cached_property
+    def _in_short(self) -> str:
+        return one_line(in_short(self.command), _CALL)
 
     @cached_property
     def tried(self) -> str:
@@ -272,7 +276,7 @@ class EndedCall(Value, frozen=True, dict=True):
             return names_in_edits(arguments_of(self.called.call), action.touches[0][1])
         if is_patch(action.command):
             return names_in_edits(action.command, "")
-        only_writes = _WRITES.match(in_short(self.command))
+        only_writes = _WRITES.match(self._in_short)
         return names_in_edits({"content": action.command}, paths[-1]) if only_writes else {}
 
     @property

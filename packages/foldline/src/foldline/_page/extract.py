@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.folders import is_absolute
+from foldline._facts.folders import is_absolute, without_names
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
@@ -218,10 +218,12 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
 
 
 def _known(page: Page, facts: Facts) -> set[str]:
-    """The terms that a page says already, the folders of its files among them."""
-    listed = "\n".join(page.parts.get("Files", ()))
+    """The terms that a page says already, the folders of its files among them; what was touched in a file takes nothing from the
+    words that say why."""
+    listed = without_names("\n".join(page.parts.get("Files", ())))
+    others = (line for part, lines in page.parts.items() if part not in ("", "Files") for line in lines)
     paths = (file.path for file in facts.files if file.path.rpartition("/")[2] in listed)
-    return {term for text in ("\n".join(page.lines()), *paths) for term in terms(text)}
+    return {term for text in ("\n".join(others), listed, *paths) for term in terms(text)}
 
 
 def _scale(brief: Brief) -> Scale:
