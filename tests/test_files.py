@@ -133,3 +133,9 @@ def test_many_files_that_were_only_read_are_not_all_told() -> None:
     [line] = [each for each in files([m for n in range(20) for m in read(f"src/sea_{n}.py")]) if "read" in each]
     assert line.count("sea_") == 6
     assert line.endswith("and 14 more")
+
+
+def test_a_file_that_has_no_room_for_what_was_touched_in_it_is_named() -> None:
+    work = [*edit("src/lamp.py", "".join(f"def {'shine_' * 9}{n}():\n    ...\n" for n in range(6)))]
+    [line] = part(facts_of([TASK, FOUND, *work]), "Files", Brief(1_000))
+    assert line == "changed: src/lamp.py"

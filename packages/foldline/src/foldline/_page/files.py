@@ -37,6 +37,9 @@ NAMED, _NAMES_OF_ONE, _NAME = 10, 4, 60
 """The files that are told with what was touched in them where no budget is to be filled, those changed most, the names that are
 told of one, and the characters of each."""
 
+_ROOMY = 250
+"""Tokens of the files from which it is told what was touched in them: on a smaller page reports say more."""
+
 _READ = 6
 """The files that are told there of those only read."""
 
@@ -73,12 +76,13 @@ def few_files(facts: Facts, room: int) -> list[str]:
     earlier = earlier if len(earlier) < len(known.changed) else []
     now = [f for f in known.changed if f not in earlier]
     most = by_change(known.changed if len(known.changed) <= NAMED else now, asked)[:NAMED]
-    named = {f.path: told for f in most if (told := _with_names(f))}
+    named = {f.path: told for f in most if room >= _ROOMY and (told := _with_names(f))}
     lines = [f"in {known.root}"] if known.root else []
     for verb, some in (*_by_verb(now), (EARLIER, earlier), ("put back", known.put_back)):
-        for told in (named[f.path] for f in some if f.path in named):
-            lines += [f"{verb}: {told}"] if estimate(told) < room - size(lines) else []
-        rest = [f for f in some if f.path not in named]
+        apart = {f.path: f"{verb}: {named[f.path]}" for f in some if f.path in named}
+        fits = apart if size([*lines, *apart.values()]) <= room else {}
+        lines += fits.values()
+        rest = [f for f in some if f.path not in fits]
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
