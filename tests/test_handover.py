@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message, Summary
-from foldline._facts.edits import names_in_edits
+from foldline._facts.edits import names_in_edits, told_names
 from foldline._facts.reading import facts_of
 from foldline._page.files import files
 from foldline._page.state import state
@@ -45,7 +45,7 @@ def with_words(words: str, messages: list[Message]) -> list[Message]:
 def test_an_edit_is_told_by_the_names_that_it_touches(
     arguments: dict[str, str] | str, path: str, names: dict[str, str]
 ) -> None:
-    assert names_in_edits(arguments, path) == names
+    assert {file: told_names(touched) for file, touched in names_in_edits(arguments, path).items()} == names
 
 
 def test_the_state_tells_what_was_done_for_the_last_request_file_by_file() -> None:

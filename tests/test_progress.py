@@ -78,7 +78,10 @@ def test_a_page_that_fills_its_budget_has_the_open_ones_alone() -> None:
     assert done_in(state_of(facts_of([TASK, *planned("Read the files")]), Brief(1_500, fills="words"))) == []
 
 
-UNCOMMITTED, UNCHANGED = "no commit of the changed files was seen in this session", "nothing was changed so far"
+UNCOMMITTED, UNCHANGED = (
+    "no commit of the changed files was seen in this session",
+    "the agent has changed nothing so far",
+)
 EDITED = runs("edit", {"path": "src/quays.py", "oldText": "a", "newText": "b"}, id="e")
 READ = runs("read", {"path": "src/quays.py"}, "QUAYS = 3", id="r")
 COMMITTED = bash("git commit -am 'Name the quays'", "[main 1a2b3c4] Name the quays\n 1 file changed")
@@ -175,3 +178,59 @@ def test_what_changed_nothing_in_two_runs_changed_nothing_in_both() -> None:
     assert UNCHANGED not in state_of(settled(merge(looked, edited), facts_of(READ)))
     assert UNCHANGED not in state_of(settled(merge(facts_of([TASK, *EDITED]), facts_of(READ)), facts_of(READ)))
     assert UNCHANGED not in state_of(settled(looked, edited))
+
+
+WATCH = bash("cargo test -p harbour", "Process running with session ID 4117\nOutput:\n   Compiling harbour")
+WATCHED = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process exited with code 0\nOutput:\ntest result: ok. 9 passed; 0 failed", id="w")  # fmt: skip
+BELOW = "when the messages below begin there runs: "
+
+
+def test_what_the_messages_below_wait_for_is_told_as_running_there() -> None:
+    before, behind = facts_of([TASK, *WATCH]), facts_of([*WATCHED, says("All tests of the harbour pass.")])
+    lines = state_of(settled(before, behind))
+    assert f"{BELOW}`cargo test -p harbour` (4117)" in lines
+    assert not any(line.startswith("runs still") for line in lines)
+    assert BELOW not in "\n".join(state_of(merge(before, behind)))
+    assert BELOW not in "\n".join(state_of(from_data(settled(before, behind).data())))
+
+
+def test_what_runs_behind_them_still_is_told_once() -> None:
+    waits = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process running with session ID 4117", id="w")
+    lines = state_of(settled(facts_of([TASK, *WATCH]), facts_of(waits)))
+    assert [line for line in lines if "4117" in line] == ["runs still when seen last: `cargo test -p harbour` (4117)"]
+
+
+def test_what_ended_below_is_no_question_where_a_page_comes_back_as_text() -> None:
+    page = compose(ROOM, settled(facts_of([TASK, *WATCH]), facts_of(WATCHED)))
+    again = facts_of([user(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}")])
+    assert BELOW in page
+    assert not again.running
+    assert not any(BELOW in piece.text for piece in again.pieces)
+
+
+def test_what_the_messages_below_ask_after_was_running_there_though_its_end_was_not_seen() -> None:
+    asked = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process running with session ID 4117", id="w")
+    looked = [message for n in range(30) for message in bash(f"sed -n {n},40p quays.rs", "fn quay() {}")]
+    before = facts_of([TASK, *WATCH])
+    told = f"{BELOW}`cargo test -p harbour` (4117)"
+    assert told in state_of(settled(before, facts_of([*asked, *looked])))
+    assert told not in state_of(settled(before, facts_of(looked)))
+
+
+AGENT = runs("spawn_agent", {"message": "Look through the quays."}, '{"agent_id":"q-17","nickname":"Gull"}', id="g")
+SERVER = bash("npm run dev", "Process running with session ID 5")
+ELSE = [user("Now paint the pier, please."), says("The pier is painted."), user("And the boats as well, please."), says("They are painted.")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("begun", "stays"), [(AGENT, False), (WATCH, False), (SERVER, True)])
+def test_what_nobody_asked_after_while_the_user_went_on_is_not_told_as_running(
+    begun: Sequence[Message], stays: bool
+) -> None:
+    def runs_still(facts: Facts) -> bool:
+        return any(line.startswith("runs still") for line in state_of(facts))
+
+    before, behind = facts_of([TASK, *begun]), facts_of(ELSE)
+    assert runs_still(before)
+    assert runs_still(facts_of([TASK, *begun, *ELSE[:2]]))
+    for facts in (facts_of([TASK, *begun, *ELSE]), merge(from_data(before.data()), behind), settled(before, behind)):
+        assert runs_still(facts) == stays

@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
-from foldline._facts.edits import names_in_edits, stretches, written_in
+from foldline._facts.edits import names_in_edits, stretches, told_names, written_in
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
+from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
@@ -125,7 +126,11 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def source(self) -> str:
         """What was tried, in a line."""
-        return one_line(in_short(self.command), _CALL) or _in_words(self.called)
+        return self._in_short or _in_words(self.called, self.names)
+
+    @cached_property
+    def _in_short(self) -> str:
+        return one_line(in_short(self.command), _CALL)
 
     @cached_property
     def tried(self) -> str:
@@ -260,13 +265,25 @@ class EndedCall(Value, frozen=True, dict=True):
             return stretches(clean(action.command[_CALL : _CALL + _READ]))
         return stretches(clean(written_in(arguments_of(self.called.call))[:_READ]))
 
+    @cached_property
+    def names(self) -> Mapping[str, tuple[str, ...]]:
+        """What it touched in the files that it wrote, by file, where that is plain."""
+        action = self.called.action
+        paths = [path for verb, path, _ in action.touches[:_FILES] if verb in WRITING]
+        if not paths:
+            return {}
+        if not action.command:
+            return names_in_edits(arguments_of(self.called.call), action.touches[0][1])
+        if is_patch(action.command):
+            return names_in_edits(action.command, "")
+        only_writes = _WRITES.match(self._in_short)
+        return names_in_edits({"content": action.command}, paths[-1]) if only_writes else {}
+
     @property
     def _written(self) -> str:
         """The files that a command only writes, with what it puts there."""
-        action = self.called.action
-        paths = [path for verb, path, _ in action.touches[:_FILES] if verb != "read"]
-        names = names_in_edits({"content": action.command}, paths[-1]) if paths else {}
-        return ", ".join(_named(path, names) for path in paths)
+        paths = (path for verb, path, _ in self.called.action.touches[:_FILES] if verb != "read")
+        return ", ".join(_named(path, self.names) for path in paths)
 
     @cached_property
     def tail(self) -> str:
@@ -337,13 +354,11 @@ def _lines(texts: Iterable[str]) -> list[Passage]:
     return [Passage(text, begins=False) for text in texts]
 
 
-def _in_words(called: Called) -> str:
+def _in_words(called: Called, names: Mapping[str, tuple[str, ...]]) -> str:
     """A call without a command: its tool, and the arguments that are no bodies of files."""
     call, action = called.call, called.action
     arguments = arguments_of(call)
     if action.touches and not action.command:
-        writes = any(verb in WRITING for verb, _, _ in action.touches)
-        names = names_in_edits(arguments, action.touches[0][1]) if writes else {}
         doing = call.name if says_what(call.name) else "edit"
         return clean(f"{doing} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
     if isinstance(arguments, str):
@@ -356,9 +371,9 @@ def _in_words(called: Called) -> str:
     return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
 
 
-def _named(path: str, names: Mapping[str, str]) -> str:
+def _named(path: str, names: Mapping[str, tuple[str, ...]]) -> str:
     """A file with the names in it that were touched."""
-    touched = names.get(path, "")
+    touched = told_names(names.get(path, ()))
     return f"{path} ({touched})" if touched else path
 
 

@@ -12,7 +12,13 @@ from foldline._facts.patterns import rare
 from foldline._facts.tool_calls import BODIES
 
 MOST = 3
-"""Names that are told of one file."""
+"""Names that are told of one edit of a file."""
+
+KEPT = 6
+"""Names that are known of a file: the newest, and of one edit the first."""
+
+GONE = "without "
+"""What stands before a name that is no longer in a file."""
 
 _READ = 8_000
 """Characters of an edit that are looked through."""
@@ -57,7 +63,7 @@ _AT = re.compile(r"^@@(?: -[\d, +]+@@)? *(\S.*)$", re.MULTILINE)
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
-def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, str]:
+def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, tuple[str, ...]]:
     """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
     if isinstance(arguments, str):
         return {path: _names(path, *changed) for path, *changed in _patched(arguments)}
@@ -69,6 +75,21 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, s
     )
     old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
     return {path: _names(path, old, new)}
+
+
+def told_names(names: Sequence[str]) -> str:
+    """The first names that an edit touches, as its line tells them."""
+    return ", ".join([*names[:MOST], *("…" for _ in names[MOST : MOST + 1])])
+
+
+def later_names(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:
+    """The names that are known of a file behind newer edits: the newest last, and of each whether it is there or gone."""
+    names = dict.fromkeys(old)
+    for name in new:
+        for known in (name, f"{GONE}{name}", name.removeprefix(GONE)):
+            names.pop(known, None)
+        names[name] = None
+    return (*names,)[-KEPT:]
 
 
 def fingerprints(arguments: Mapping[str, Any] | str, path: str) -> tuple[str, ...]:
@@ -146,7 +167,8 @@ def _patched(patch: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _by_file(patch: str) -> Iterator[tuple[str, str]]:
     """The files of a patch, each with its lines."""
-    patch = patch.replace("\\n", "\n") if "\n" not in patch else patch
+    in_code = "\n" not in patch or "\\n*** " in patch
+    patch = patch.replace("\\n", "\n").replace('\\"', '"') if in_code else patch
     found = list(_FILE.finditer(patch))
     for header, following in zip(found, [*found[1:], None]):
         yield header[1] or header[2], patch[header.end() : following.start() if following else None]
@@ -164,15 +186,14 @@ def _defined(path: str, text: str) -> list[str]:
     return [name for name in found if not name.endswith(",")]
 
 
-def _names(path: str, old: str, new: str, around: str = "") -> str:
+def _names(path: str, old: str, new: str, around: str = "") -> tuple[str, ...]:
     """What is defined anew, else what no longer is, else in what the changed lines stand, as they or what is `around` them say,
     else the names that are new in them."""
     before, after = _defined(path, old), _defined(path, new)
     fresh = [name for name in after if name not in before]
-    gone = [f"without {name}" for name in before if name not in new]
+    gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
-    names = list(dict.fromkeys(fresh or gone or inside or _defined(path, around) or _brought(path, old, new)))
-    return ", ".join(names[:MOST]) + (", …" if len(names) > MOST else "")
+    return (*dict.fromkeys(fresh or gone or inside or _defined(path, around) or _brought(path, old, new)),)[:KEPT]
 
 
 def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:

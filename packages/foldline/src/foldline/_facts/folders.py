@@ -14,11 +14,16 @@ NAMES = 2
 """Names of a folder by which it is known to be the same one in two paths."""
 
 _LISTED = re.compile(
-    r"(?:- )?(created|changed|renamed|deleted|put back|read)( by another agent)?: (.+?)(?: … and \d+ more)?"
+    r"(?:- )?(created|changed|renamed|deleted|put back|read)(?: earlier)?( by another agent)?: (.+?)(?: … and \d+ more)?"
 )
 _ROOT = re.compile(r"(?:- )?in ((?:[A-Za-z]:)?/.*/)")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")
+_NAMES = re.compile(r" \([^()]*\)(?=[,;}]|$)", re.MULTILINE)
+"""What was touched in a file, behind its path."""
+
+EARLIER = "changed earlier"
+"""What is said of files of work that was committed before the newest request."""
 
 
 ELSEWHERE = "…/"
@@ -84,6 +89,11 @@ def grouped(paths: Iterable[str]) -> str:
     )
 
 
+def without_names(listed: str) -> str:
+    """A list of files without what was touched in them."""
+    return _NAMES.sub("", listed)
+
+
 def listed_in(text: str) -> Iterator[Listed]:
     """The files that stand in the lists of a text, those below a root that was named first with it."""
     root = ""
@@ -109,7 +119,7 @@ def seen_from(root: str, path: str) -> str:
 
 
 def _paths(told: str) -> Iterator[tuple[str, str]]:
-    for part in told.split("; "):
+    for part in without_names(told).split("; "):
         group = _GROUP.fullmatch(part)
         for name in (group[2] if group else part).split(", "):
             path, _, to = name.partition(" → ")

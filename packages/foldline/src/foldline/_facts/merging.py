@@ -86,6 +86,7 @@ def merge(older: Facts, newer: Facts) -> Facts:
             plan_at=older.plan_at if new.plan_at is None else new.plan_at,
             repositories=later(older.repositories, new.repositories),
             running=_running(older.running, newer),
+            heard=older.heard | new.heard,
             untouched=(older.untouched or not older.end) and (newer.untouched or not newer.end),
             end=new.end,
         )
@@ -122,8 +123,16 @@ def settled(facts: Facts, behind: Facts) -> Facts:
         todos=both.todos,
         commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
         running={id: text for id, text in facts.running.items() if id in both.running},
+        ended={
+            id: text for id, text in facts.running.items() if text and id not in both.running and _named(id, behind)
+        },
         now=both,
     )
+
+
+def _named(id: str, facts: Facts) -> bool:
+    """Whether messages say anything of a program that was begun before them."""
+    return id in facts.running or id in facts.heard
 
 
 def bounded(facts: Facts) -> Facts:
@@ -137,6 +146,7 @@ def bounded(facts: Facts) -> Facts:
         "requests": _requests(facts.requests),
         "pieces": _pieces(facts.pieces),
         "running": dict([*facts.running.items()][-MOST["running"] :]),
+        "heard": dict(sorted(facts.heard.items(), key=lambda item: item[1])[-MOST["running"] :]),
         "passed": dict(sorted(facts.passed.items(), key=lambda item: item[1])[-MOST["passed"] :]),
     }
     return replace(facts, **fields)
@@ -156,6 +166,7 @@ def from_data(data: Mapping[str, Any]) -> Facts:
         ("passed", dict[str, int]),
         ("plan_at", int),
         ("running", dict[str, str]),
+        ("heard", dict[str, int]),
         ("repositories", tuple[Repository, ...]),
         ("untouched", bool),
         ("end", int),
@@ -195,7 +206,10 @@ def _shifted(facts: Facts, by: int) -> Facts:
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
     repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)
-    return replace(facts, **fields, passed=passed, plan_at=plan_at, repositories=repositories, end=facts.end + by)
+    heard = {id: at + by for id, at in facts.heard.items()}
+    return replace(
+        facts, **fields, passed=passed, heard=heard, plan_at=plan_at, repositories=repositories, end=facts.end + by
+    )
 
 
 def _with(old: tuple[F, ...], new: tuple[F, ...]) -> tuple[F, ...]:

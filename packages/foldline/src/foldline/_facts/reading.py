@@ -132,6 +132,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         plan_at=plan.at,
         repositories=work.repositories,
         running=work.running.still(len(messages)),
+        heard=work.running.heard_at,
         untouched=bool(messages) and not work.touched,
         end=len(messages),
     )

@@ -120,6 +120,11 @@ class Running:
         unknown = {name for name in names if self._waits_for.get(name, name) in begun_before}
         return {name: "" for name in names if name not in told and name not in unknown} | self._left | told
 
+    @property
+    def heard_at(self) -> dict[str, int]:
+        """When each program was heard of last, one that was begun before these messages as well."""
+        return {name: at for at, name in self._told.values()}
+
     def begun(self, notice: str) -> Called | None:
         """The call that started what a client's notice tells of, where it does so and that was seen."""
         found = _NOTICE.search(notice) if "<task-id>" in notice else None

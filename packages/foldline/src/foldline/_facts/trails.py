@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from foldline._facts.edits import taken_back
+from foldline._facts.edits import later_names, taken_back
 from foldline._facts.folders import is_absolute
 from foldline._facts.types import File, FileState, Repository
 from foldline._messages import replace
@@ -29,15 +29,22 @@ class Trails:
             self._index(path)
 
     def touch(
-        self, verb: str, path: str, at: int, to: str = "", by: Literal["", "peer"] = "", edits: tuple[str, ...] = ()
+        self,
+        verb: str,
+        path: str,
+        at: int,
+        to: str = "",
+        by: Literal["", "peer"] = "",
+        edits: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
     ) -> None:
         """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified
-        elsewhere. `edits` are the fingerprints of what was put in place of what."""
+        elsewhere. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
         state: FileState = verb  # type: ignore[assignment]
-        self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at, edits=edits))
+        self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at, edits=edits, names=names))
         if verb == "renamed" and self._known_as(to) in self.files:
             self.touch("written", to, at)
 
@@ -113,11 +120,14 @@ def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> F
     if new.state == "restored" or (new.edits and known and not edits):
         kept = old.last if kept < 0 and old.made else kept
         state = "restored" if kept < 0 else "modified" if old.state in ("deleted", "renamed") else old.state
-        return File(new.path, state, actions, new.seen, by=old.by, last=new.last if kept < 0 else kept, kept=kept)
+        names = () if kept < 0 else old.names
+        last = new.last if kept < 0 else kept
+        return File(new.path, state, actions, new.seen, by=old.by, last=last, kept=kept, names=names)
     state = "modified" if new.state == "created" and old.state not in ("deleted", "renamed") else new.state
     by = old.by if new.state == "read" else new.by if old.by or not old.changed else ""
     to = new.to or (old.to if state == "renamed" else "")
-    return File(new.path, state, actions, new.seen, to, by, max(old.last, new.last), kept, edits)
+    names = () if state == "deleted" else later_names(old.names, new.names)
+    return File(new.path, state, actions, new.seen, to, by, max(old.last, new.last), kept, edits, names)
 
 
 def _restored_elsewhere(old: File, new: File, repositories: Sequence[Repository]) -> bool:

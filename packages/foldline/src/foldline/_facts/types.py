@@ -35,6 +35,8 @@ class File(Value, frozen=True, gc=False, omit_defaults=True):
     """When it was changed last before the newest commit, where it was changed since: so it is again where that is taken back."""
     edits: tuple[str, ...] = ()
     """The fingerprints of the edits since the newest commit that stand, where all of them are known."""
+    names: tuple[str, ...] = ()
+    """What was touched in it: functions, classes, headings, as far as the edits say so; the newest last."""
 
     @property
     def changed(self) -> bool:
@@ -248,9 +250,13 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """In the order in which they were worked in last."""
     running: dict[str, str] = field(default_factory=dict)
     """What was seen to go on behind its call, by the name that its client gave it; empty for what ended since."""
+    heard: dict[str, int] = field(default_factory=dict)
+    """When such a program was heard of last, by the same name."""
     untouched: bool = False
     """Whether all that was done only looked; what is read from a summary may have changed anything."""
     end: int = 0
+    ended: dict[str, str] = field(default_factory=dict)
+    """What runs behind these messages and was seen to end in those that stay behind them; it holds for one page only."""
     now: Facts | None = None
     """What is known with the messages that stay behind these, where there are such; it holds for one page only."""
 
@@ -266,5 +272,5 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
 
     def data(self) -> dict[str, Any]:
         """The facts as plain JSON data."""
-        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None))
+        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None, ended={}))
         return data

@@ -27,6 +27,7 @@ from foldline._facts.tool_calls import (
     DELEGATING,
     LOOKING,
     NOTING,
+    WRITING,
     arguments_of,
     equips,
     read_action,
@@ -193,7 +194,8 @@ class Work:
                     else ()
                 )
                 verb = "modified" if over and verb == "written" else verb
-                self._touch(verb, clean(path).strip(), at, clean(to), made)
+                names = ended.names.get(path, ()) if verb in WRITING else ()
+                self._touch(verb, clean(path).strip(), at, clean(to), made, names)
         if action.plan is not None:
             if not end.failed:
                 self._plan.told(action.plan, ended.answer, at)
@@ -223,10 +225,18 @@ class Work:
                 self.attempts.succeeded(key, at)
         self._tell(ended)
 
-    def _touch(self, verb: str, path: str, at: int, to: str, edits: tuple[str, ...] = ()) -> None:
+    def _touch(
+        self,
+        verb: str,
+        path: str,
+        at: int,
+        to: str,
+        edits: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
+    ) -> None:
         path = with_slashes(without_span(path) if verb == "read" else path)
         if path:
-            self.trails.touch(verb, path, at, with_slashes(to), edits=edits)
+            self.trails.touch(verb, path, at, with_slashes(to), edits=edits, names=names)
 
     def _tell(self, ended: EndedCall) -> None:
         at, part = ended.called.at, ended.called.part

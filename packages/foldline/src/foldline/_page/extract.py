@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.folders import is_absolute
+from foldline._facts.folders import is_absolute, without_names
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences
@@ -21,7 +21,7 @@ from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
-from foldline._page.files import OF_FOLDER, files, named_once
+from foldline._page.files import few_files, files, named_once, told_by_files
 from foldline._page.layout import laid_out
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
@@ -45,7 +45,7 @@ TASK, RULES, STATE, FILES = 0.6, 0.3, 0.2, 0.14
 COMMAND_LINE = 140
 """Characters of a command where no budget is to be filled."""
 
-LISTED_FILES = 400
+LISTED_FILES = 600
 """Tokens of the files where no budget is to be filled."""
 
 LISTED = 0.6
@@ -147,6 +147,9 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     files_room = int(page.budget * FILES)
     page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
     found = _found(brief, facts, wants, () if apart else standing, said)
+    if not brief.fills and any(piece.by == "agent" for piece in facts.pieces):
+        told = told_by_files(facts.pieces, page.parts.get("Files", ()))
+        found = [each for each in found if each.place not in told]
     turns = Turns(facts, wants.words, _scale(brief).head, numbered=page.budget >= NUMBERED)
     timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)
@@ -214,10 +217,12 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
 
 
 def _known(page: Page, facts: Facts) -> set[str]:
-    """The terms that a page says already, the folders of its files among them."""
-    listed = "\n".join(page.parts.get("Files", ()))
+    """The terms that a page says already, the folders of its files among them; what was touched in a file takes nothing from the
+    words that say why."""
+    listed = without_names("\n".join(page.parts.get("Files", ())))
+    others = (line for part, lines in page.parts.items() if part not in ("", "Files") for line in lines)
     paths = (file.path for file in facts.files if file.path.rpartition("/")[2] in listed)
-    return {term for text in ("\n".join(page.lines()), *paths) for term in terms(text)}
+    return {term for text in ("\n".join(others), listed, *paths) for term in terms(text)}
 
 
 def _scale(brief: Brief) -> Scale:
@@ -276,7 +281,7 @@ def _files(facts: Facts, room: int, spare: int = 0) -> list[str]:
 
 
 def _few_files(facts: Facts, room: int) -> list[str]:
-    return [f"- {safe(text)}" for text in files(facts, min(room, LISTED_FILES), made=OF_FOLDER)]
+    return [f"- {safe(text)}" for text in few_files(facts, min(room, LISTED_FILES))]
 
 
 def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts: Facts) -> list[str]:

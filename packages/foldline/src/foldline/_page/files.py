@@ -6,17 +6,23 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from foldline._facts.folders import grouped, home_of, is_absolute, seen_from
+from foldline._clipping import cut
+from foldline._facts.calls import COMMIT
+from foldline._facts.folders import EARLIER, grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
-from foldline._facts.types import Facts, File, Piece
+from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
 from foldline._page.quoting import size
+from foldline._page.superfluous import is_edit
 from foldline._tokens.estimate import estimate
 
 _NAMES = re.compile(r"(\S+) \(([^()]*)\)")
 """A file with the names in it."""
+
+_WORDS = re.compile(r"[\w.-]+")
 
 _WRITE = re.compile(r"(?i)write(?:_to)?(?:_file)? ")
 
@@ -27,13 +33,65 @@ _AGENTS = re.compile(r"(?:~|/root|/home/[^/]+|(?:[A-Za-z]:)?/Users/[^/]+)/\.(?!\
 OF_FOLDER = 8
 """Files that are told of those made in one folder where no budget is to be filled: more are mostly tries."""
 
+NAMED, _NAMES_OF_ONE, _NAME = 10, 4, 60
+"""The files that are told with what was touched in them where no budget is to be filled, those changed most, the names that are
+told of one, and the characters of each."""
 
-def files(facts: Facts, room: int, *, spare: int = 0, made: int | None = None) -> list[str]:
-    """The files by what was done to them: those that were changed, of those created in one folder so many as `made`, then in a
-    third of the room those only read.
+_ROOMY = 250
+"""Tokens of the files from which it is told what was touched in them: on a smaller page reports say more."""
+
+_READ = 6
+"""The files that are told there of those only read."""
+
+
+class _Known(NamedTuple):
+    """The files that a page may list, as they are called from the folder `root` on."""
+
+    root: str
+    changed: list[File]
+    put_back: list[File]
+    read: list[File]
+
+
+def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
+    """The files by what was done to them: those that were changed, then in a third of the room those only read.
 
     What is `spare` of a page goes to the latter.
     """
+    known, asked = _known(facts), _asked(facts)
+    lines = [f"in {known.root}"] if known.root else []
+    for told, some in (*_by_verb(known.changed), ("put back", known.put_back)):
+        lines += _listed(told, some, by_change(some, asked), room - size(lines))
+    room = min(room - size(lines), room // 3) + spare
+    return lines + _listed("read", known.read, by_change(known.read, asked), room)
+
+
+def few_files(facts: Facts, room: int) -> list[str]:
+    """The files that a page needs which is read: those changed for the newest request or not committed, and those of work that was
+    committed before it, each in a line with what was touched in it where they are few, else those of the former that were changed
+    most; some that were read for it, or that the user named."""
+    known, asked = _known(facts), _asked(facts)
+    over = _committed_before(facts)
+    earlier = [f for f in known.changed if any(commit > f.changed_at for commit in over)]
+    earlier = earlier if len(earlier) < len(known.changed) else []
+    now = [f for f in known.changed if f not in earlier]
+    most = by_change(known.changed if len(known.changed) <= NAMED else now, asked)[:NAMED]
+    named = {f.path: told for f in most if room >= _ROOMY and (told := _with_names(f))}
+    lines = [f"in {known.root}"] if known.root else []
+    for verb, some in (*_by_verb(now), (EARLIER, earlier), ("put back", known.put_back)):
+        apart = {f.path: f"{verb}: {named[f.path]}" for f in some if f.path in named}
+        fits = apart if size([*lines, *apart.values()]) <= room else {}
+        lines += fits.values()
+        rest = [f for f in some if f.path not in fits]
+        ranked = by_change(rest, asked)
+        ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
+        lines += _listed(verb, rest, ranked, room - size(lines))
+    read = _newly_read(facts, known.read, asked)
+    ranked = sorted(read, key=lambda file: (named_in(asked, file), file.seen), reverse=True)[:_READ]
+    return lines + _listed("read", read, ranked, (room - size(lines)) // 2)
+
+
+def _known(facts: Facts) -> _Known:
     known = {file.path for file in facts.files}
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some)
@@ -46,19 +104,35 @@ def files(facts: Facts, room: int, *, spare: int = 0, made: int | None = None) -
         _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
         for some in (changed_files(facts), _read(facts, root or home))
     )
-    lines = [f"in {root}"] if root else []
-    asked = "\n".join(request.text for request in facts.latest.requests)
-    for by in ("", "peer"):
-        for verb in ("created", "modified", "renamed", "deleted"):
-            some = [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
-            told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
-            lines += _listed(told, some, room - size(lines), asked, made if verb == "created" else None)
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
-    lines += _listed("put back", put_back, room - size(lines), asked)
     told_above = {f.path for f in (*changed, *put_back)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    lines += _listed("read", read, min(room - size(lines), room // 3) + spare, asked)
-    return lines
+    return _Known(root, changed, put_back, read)
+
+
+def _asked(facts: Facts) -> str:
+    return "\n".join(request.text for request in facts.latest.requests)
+
+
+def _by_verb(changed: Sequence[File]) -> Iterator[tuple[str, list[File]]]:
+    """Changed files by what was done to them and by whom, as that is told."""
+    for by in ("", "peer"):
+        for verb in ("created", "modified", "renamed", "deleted"):
+            told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
+            yield told, [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
+
+
+def _committed_before(facts: Facts) -> list[int]:
+    """When commits were made before the newest request."""
+    asked = max(facts.latest.requests, key=lambda request: request.newest, default=UserRequest("")).at
+    return [p.at for p in facts.latest.pieces if p.by == "tool" and p.at < asked and p.text.startswith(COMMIT)]
+
+
+def _newly_read(facts: Facts, read: Sequence[File], asked: str) -> list[File]:
+    """The files that were read since the request for which any was read last, and those that the user named."""
+    newest = max((file.seen for file in read), default=0)
+    since = max((r.at for r in facts.latest.requests if r.at <= newest), default=0)
+    return [file for file in read if file.seen >= since or named_in(asked, file)]
 
 
 def _from(home: str, file: File) -> File:
@@ -92,20 +166,22 @@ def _shown(path: str, root: str, home: str) -> str:
     return seen_from(root, path) if root else path.removeprefix(home)
 
 
+def named_in(asked: str, file: File) -> bool:
+    """Whether what was asked names a file."""
+    return file.path.rpartition("/")[2] in asked
+
+
 def by_change(some: Iterable[File], asked: str = "") -> list[File]:
     """Files by whether what was `asked` names them, then by how often they were changed, then by how lately."""
 
     def rank(file: File) -> tuple[bool, int, int]:
-        named = file.path.rpartition("/")[2] in asked
-        return named, file.times - file.actions.get("read", 0), file.seen
+        return named_in(asked, file), file.times - file.actions.get("read", 0), file.seen
 
     return sorted(some, key=rank, reverse=True)
 
 
-def _listed(verb: str, some: Sequence[File], room: int, asked: str, of_folder: int | None = None) -> list[str]:
-    """Files of a state by folder, in the order of time; where not all have room, or are more than are told `of_folder`, those
-    that the user named or that were changed or read most."""
-    ranked = [*_few(by_change(some, asked), of_folder)]
+def _listed(verb: str, some: Sequence[File], ranked: Sequence[File], room: int) -> list[str]:
+    """Files of a state by folder, in the order of time; where not all have room, the first of those that are `ranked`."""
 
     def line(count: int) -> str:
         most = {f.path for f in ranked[:count]}
@@ -118,12 +194,20 @@ def _listed(verb: str, some: Sequence[File], room: int, asked: str, of_folder: i
     return [line(counts[fits])] if fits < len(counts) else []
 
 
-def _few(ranked: Sequence[File], of_folder: int | None) -> Iterator[File]:
+def _with_names(file: File) -> str:
+    """A file, and where it went, with what was touched in it, of a new one what comes first; empty where nothing is known."""
+    some = file.names[:_NAMES_OF_ONE] if file.made else file.names[-_NAMES_OF_ONE:]
+    names = dict.fromkeys(cut(name.partition("(")[0].strip(), _NAME) for name in some)
+    moved = f"{file.path} → {file.to}" if file.to else file.path
+    return f"{moved} ({', '.join(filter(None, names))})" if any(names) else ""
+
+
+def _few(ranked: Sequence[File], of_folder: int) -> Iterator[File]:
     """The first files of each folder."""
     told: Counter[str] = Counter()
     for file in ranked:
         folder = file.path.rpartition("/")[0]
-        if of_folder is None or told[folder] < of_folder:
+        if told[folder] < of_folder:
             yield file
         told[folder] += 1
 
@@ -156,6 +240,14 @@ def named_once(pieces: Sequence[Piece]) -> list[Piece]:
         replace(piece, text=_NAMES.sub(shown, piece.text)) if _writes(piece) else piece for piece in reversed(pieces)
     ]
     return found[::-1]
+
+
+def told_by_files(pieces: Sequence[Piece], lines: Iterable[str]) -> set[int]:
+    """The places of edits of which the lines that say what was touched in a file, and where that is, say all that theirs do."""
+    telling = (line for line in lines if " (" in line or line.startswith("- in "))
+    known = {word for line in telling for word in _WORDS.findall(line)}
+    edits = ((i, piece.text) for i, piece in enumerate(pieces) if is_edit(piece))
+    return {i for i, text in edits if text[0] != "`" and known.issuperset(_WORDS.findall(text.partition(" ")[2]))}
 
 
 def _writes(piece: Piece) -> bool:

@@ -11,7 +11,7 @@ from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
 from foldline._facts.folders import is_absolute
 from foldline._facts.repository import NAMELESS, passes
-from foldline._facts.shell import family, only_looks
+from foldline._facts.shell import ends_soon, family, only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
@@ -25,6 +25,7 @@ from foldline._facts.standing import (
     open_steps,
 )
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
+from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
@@ -40,6 +41,9 @@ SINCE = 6
 
 RUNNING = 3
 """The programs that are told of those that run, the newest."""
+
+_MOVED_ON = 2
+"""Requests behind which what nobody asked after is no longer waited for."""
 
 DONE, _DONE = 3, 80
 """The newest steps that are told of what was done for the last request, and the characters of each."""
@@ -64,8 +68,10 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
             yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
-    for id, text in [(id, text) for id, text in facts.running.items() if text][-RUNNING:]:
-        yield f"{STILL_RUNS}`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
+    for id, text in [(id, text) for id, text in facts.running.items() if text and not _forgotten(now, id, text)][
+        -RUNNING:
+    ]:
+        yield f"{STILL_RUNS}{program(id, text)}"
     known = [each for each in now.repositories if each.tells]
     worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
     several = len(worked_in) > 1 or any(_is_elsewhere(now, each) for each in worked_in)
@@ -107,6 +113,18 @@ def _left(facts: Facts) -> Iterator[str]:
         detail = f": {cut(todo.detail, _DETAIL)}" if todo.detail else ""
         yield f"{STEP}{todo.text}{detail}" + (" (in progress)" if todo.status == "in_progress" else "")
     yield from (f"{ASKED}{left}" if asks(left) else left for left in left_open(facts))
+
+
+def _forgotten(facts: Facts, id: str, text: str) -> bool:
+    """Whether nothing was heard of another agent, or of a program that ends by itself, while the user went on to something else: a
+    server that nobody asks after runs on."""
+    since = sum(request.newest > facts.heard.get(id, facts.end) for request in facts.requests)
+    return since >= _MOVED_ON and (ends_soon(text) or bool(words_of(text.partition(" ")[0]) & DELEGATING))
+
+
+def program(id: str, text: str) -> str:
+    """A program with the name that its client gave it."""
+    return f"`{cut(text, 120)}`" + (f" ({id})" if id != text else "")
 
 
 def first_steps(lines: Sequence[str], room: int) -> list[str]:

@@ -1,0 +1,141 @@
+"""The files of a page that is read: what was done in each, those of the newest work first, and few that were only read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline._facts.merging import from_data, merge, settled
+from foldline._facts.reading import facts_of
+from foldline._facts.types import Facts
+from foldline._page.extract import compose
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX
+from talk import bash, runs, says, user
+
+ROOM = Brief(2_000)
+TASK = user("Let the lighthouse keep a log of the ships that pass, and let nothing else change.")
+FOUND = says("The log is kept by the lamp's own clock, so both have to change.")
+COMMIT = bash('git commit -am "Keep a log of ships"', "[main 1234567] Keep a log of ships\n 2 files changed")
+
+
+def edit(path: str, new: str, old: str = "pass", id: str = "e") -> list[Message]:
+    return runs("edit", {"path": path, "oldText": old, "newText": new}, id=id)
+
+
+def read(path: str) -> list[Message]:
+    return runs("read", {"path": path}, "x = 1")
+
+
+def part(facts: Facts, heading: str, brief: Brief = ROOM) -> list[str]:
+    page = compose(brief, facts)
+    body = page.split(f"## {heading}\n")[1].split("\n## ")[0] if f"## {heading}\n" in page else ""
+    return [line.removeprefix("- ") for line in body.strip().splitlines()]
+
+
+def files(messages: Sequence[Message]) -> list[str]:
+    return part(facts_of([TASK, FOUND, *messages]), "Files")
+
+
+LAMP = edit("src/lamp.py", "def shine(hours):\n    ...")
+LOG = edit("src/log.py", "class ShipLog:\n    def write(self, ship):\n        ...")
+
+
+def test_a_file_is_told_with_what_was_touched_in_it() -> None:
+    assert files([*LAMP, *LOG]) == ["changed: src/lamp.py (shine)", "changed: src/log.py (ShipLog, write)"]
+
+
+def test_edits_of_one_file_are_told_as_one_and_what_went_as_gone() -> None:
+    more = edit("src/lamp.py", "def dim():\n    ...", id="f")
+    gone = edit("src/lamp.py", "pass", old="def shine(hours):\n    ...", id="g")
+    assert files([*LAMP, *more]) == ["changed: src/lamp.py (shine, dim)"]
+    assert files([*LAMP, *more, *gone]) == ["changed: src/lamp.py (dim, without shine)"]
+
+
+@pytest.mark.parametrize(
+    ("messages", "line"),
+    [
+        (runs("write", {"path": "docs/log.md", "content": "# The log of ships\n\n## How it is kept\n"}), "created: docs/log.md (The log of ships, How it is kept)"),
+        (bash("cat > src/tide.py <<'EOF'\ndef tide_at(hour):\n    ...\nEOF"), "created: src/tide.py (tide_at)"),
+        (runs("apply_patch", "*** Begin Patch\n*** Update File: src/lamp.rs\n@@ fn shine() {\n-    let on = false;\n+    let on = true;\n*** End Patch"), "changed: src/lamp.rs (shine)"),
+        (runs("exec", 'const patch = "*** Begin Patch\\n*** Update File: src/lamp.rs\\n+fn shine() {}\\n*** End Patch";\nawait tools.apply_patch(patch)'), "changed: src/lamp.rs (shine)"),
+        (edit("src/lamp.py", "x = 1"), "changed: src/lamp.py"),
+    ],
+)  # fmt: skip
+def test_what_was_touched_is_known_in_every_way_of_writing(messages: list[Message], line: str) -> None:
+    assert files(messages) == [line]
+
+
+def test_a_file_that_was_put_back_has_nothing_in_it_that_was_touched() -> None:
+    [file] = facts_of([TASK, *LAMP, *bash("git checkout src/lamp.py")]).files
+    assert (file.state, file.names) == ("restored", ())
+
+
+def test_what_was_touched_lasts_from_fold_to_fold() -> None:
+    before, behind = facts_of([TASK, FOUND, *LAMP]), facts_of(edit("src/lamp.py", "def dim():\n    ...", id="f"))
+    told = ["changed: src/lamp.py (shine, dim)"]
+    assert part(merge(from_data(before.data()), behind), "Files") == told
+    assert part(settled(before, behind), "Files") == told
+    many = [m for n in range(40) for m in edit("src/lamp.py", f"def beam_{n}():\n    ...", id=f"m{n}")]
+    assert len(merge(before, facts_of(many)).files[0].names) <= 6
+
+
+def test_facts_that_were_saved_without_it_are_read() -> None:
+    old = {"files": [{"path": "src/lamp.py", "state": "modified", "actions": {"modified": 1}}]}
+    assert from_data(old).files[0].names == ()
+
+
+def test_files_come_back_from_a_page_that_tells_what_was_touched() -> None:
+    page = compose(ROOM, facts_of([TASK, FOUND, *LAMP, *LOG]))
+    again = facts_of([user(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}")])
+    assert {file.path: file.state for file in again.files} == {"src/lamp.py": "modified", "src/log.py": "modified"}
+
+
+def test_what_the_files_say_is_not_told_again_amid_what_happened() -> None:
+    assert not any("shine" in line for line in part(facts_of([TASK, FOUND, *LAMP, *LOG]), "What happened"))
+
+
+def test_a_page_that_fills_its_budget_tells_where_it_was_done() -> None:
+    told = part(facts_of([TASK, FOUND, *LAMP, *LOG]), "Files", Brief(2_000, fills="words"))
+    assert told == ["changed: src/{lamp.py, log.py}"]
+
+
+DONE = says("The log is kept now, and all tests pass.")
+NEXT = user("Now let the fog horn sound by itself, please.")
+HORN = edit("src/horn.py", "def sound():\n    ...", id="h")
+
+
+def test_files_of_work_that_was_committed_before_the_newest_request_stand_behind_those_of_that() -> None:
+    work = [*LAMP, *LOG, *COMMIT, DONE, NEXT, *HORN]
+    assert files(work) == [
+        "changed: src/horn.py (sound)",
+        "changed earlier: src/lamp.py (shine)",
+        "changed earlier: src/log.py (ShipLog, write)",
+    ]
+    again = facts_of([user(f"{SUMMARY_PREFIX}{compose(ROOM, facts_of([TASK, FOUND, *work]))}{SUMMARY_SUFFIX}")])
+    assert {file.path for file in again.files if file.changed} == {"src/horn.py", "src/lamp.py", "src/log.py"}
+
+
+@pytest.mark.parametrize(
+    "work", [[*LAMP, DONE, NEXT, *HORN], [*LAMP, *COMMIT, DONE, NEXT], [*LAMP, DONE, NEXT, *HORN, *COMMIT]]
+)
+def test_what_was_not_committed_before_it_is_of_the_newest_work(work: list[Message]) -> None:
+    assert not any("earlier" in line for line in files(work))
+
+
+def test_of_files_that_were_only_read_those_are_told_that_the_newest_request_needed() -> None:
+    looked = [*read("src/sea.py"), *LAMP, DONE, NEXT, *read("src/fog.py"), *HORN]
+    assert [line for line in files(looked) if line.startswith("read")] == ["read: src/fog.py"]
+
+
+def test_many_files_that_were_only_read_are_not_all_told() -> None:
+    [line] = [each for each in files([m for n in range(20) for m in read(f"src/sea_{n}.py")]) if "read" in each]
+    assert line.count("sea_") == 6
+    assert line.endswith("and 14 more")
+
+
+def test_a_file_that_has_no_room_for_what_was_touched_in_it_is_named() -> None:
+    work = [*edit("src/lamp.py", "".join(f"def {'shine_' * 9}{n}():\n    ...\n" for n in range(6)))]
+    [line] = part(facts_of([TASK, FOUND, *work]), "Files", Brief(1_000))
+    assert line == "changed: src/lamp.py"
