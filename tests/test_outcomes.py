@@ -29,10 +29,13 @@ SCRIPT = "#!/usr/bin/env bash\nif ! golangci-lint run; then\n  echo 'error: lint
         bash("cat tasks/lint", f"<returncode>0</returncode>\n<output>\n{SCRIPT}\n</output>"),
         bash("mise run check", json.dumps({"chunk_id": "a1", "exit_code": 0, "output": SCRIPT}, separators=(",", ":"))),
         bash("golangci-lint run", "<tool_use_error>Cancelled: parallel tool call Bash(mise run lint) errored</tool_use_error>", error=True),
+        bash("golangci-lint run", "<tool_use_error>Sibling tool call errored</tool_use_error>", error=True),
+        runs("write_stdin", {"session_id": 7, "chars": ""}, "write_stdin failed: Unknown process id 7", error=True),
+        runs("list_mirrors", {"server": "desk"}, "mirrors/list failed: unknown server 'desk'", error=True),
         bash("cargo add --dry-run vfox --path crates/vfox", "Process exited with code 101\nOutput:\nerror: the crate `vfox` could not be found"),
         runs("edit", {"path": "a.py", "oldText": "x", "newText": "y"}, "String to replace not found in file.", error=True),
     ],
-    ids=["printed script", "tags", "record", "cancelled with its sibling", "dry run", "edit that was not made"],
+    ids=["printed script", "tags", "record", "cancelled with its sibling", "errored beside it", "wait for nothing", "look-up of nothing", "dry run", "edit that was not made"],
 )  # fmt: skip
 def test_these_are_no_open_errors(messages: list[Message]) -> None:
     assert told(messages) == []

@@ -1188,9 +1188,38 @@ def test_what_was_wrong_with_the_agents_own_draft_is_told_and_not_that_all_goes_
 def test_a_program_that_was_asked_for_its_version_in_vain_is_no_failure() -> None:
     tried = bash("mise x -- exporter --version", "error: a value is required for '--version <VERSION>'", error=True)
     failed = bash("exporter --mirror mirror_7", "error: the lock of mirror_7 is held by worker_2", error=True)
-    told = told_of([ASKED, *tried, *failed, CLOSED, LATER], 3_000)
+    cause = says("The lock of mirror_7 was held by worker_2, so the export never began.")
+    told = told_of([ASKED, *tried, *failed, CLOSED, cause, LATER], 3_000)
     assert "--version" not in told
     assert "held by worker_2" in told
+
+
+def test_a_try_that_the_agent_made_up_for_on_the_way_is_not_told_once_a_report_closed_the_turn() -> None:
+    tried = bash("courier post mirrors/7/notes -f at=41", "courier: error: at is not a number in note_41", error=True)
+    again = bash("courier post mirrors/7/note -F at=41", '{"id": 41}')
+    closed = says("The note is posted, as note_41 of the mirror: the export is late since the lock is held.")
+    assert "is not a number" not in told_of([ASKED, *tried, *again, closed, LATER], 3_000)
+    assert "is not a number" in told_of([ASKED, *tried, *EDIT, closed, LATER], 3_000)
+
+
+@pytest.mark.parametrize(
+    ("report", "told"),
+    [
+        ("The lock was taken by hand, and the export runs again since this morning, as the desk wished.", False),
+        ("The export is not released: the courier found no token, so somebody has to log in first.", True),
+    ],
+)
+def test_of_failures_in_a_closed_turn_those_are_told_that_the_agent_wrote_of(report: str, told: bool) -> None:
+    failed = bash("courier release", "exit code 1\nerror: found no token, log in first", error=True)
+    page = told_of([ASKED, *failed, *EDIT, says(report), LATER], 3_000)
+    assert ("found no token, log" in page) is told
+
+
+def test_a_call_that_was_cancelled_beside_another_is_not_told() -> None:
+    cancelled = bash(
+        "courier release mirror_7", "<tool_use_error>Sibling tool call errored</tool_use_error>", error=True
+    )
+    assert "courier release" not in told_of([ASKED, *cancelled, *EDIT], 3_000)
 
 
 def test_what_another_agent_rejects_later_in_so_many_words_is_told_with_that_only() -> None:
