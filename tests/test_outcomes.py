@@ -47,6 +47,29 @@ def test_an_error_is_open_until_something_closes_it() -> None:
     assert told([*failed, *bash("mise run check", "Process exited with code 0\nOutput:\nok")]) == []
 
 
+PRINTED = 'fn lock() {\n    bail!(\n        "cannot take the lock: {}",\n        String::from(&failed.stderr).trim()\n    )\n}'
+FOUND = "src/lock.rs:14:9: error: unused variable: `mirror`\nerror: could not compile `courier` (bin) due to 1 previous error"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "line"),
+    [
+        (
+            "courier check",
+            "thread 'main' stopped\n\n    Error output:\n    the import of Mirrors.pkl is not there\n\nLocation: 4",
+            "Error output: the import of Mirrors.pkl is not there",
+        ),
+        ("sed -n '1,6p' src/lock.rs; cargo check", f"{PRINTED}\n{FOUND}", FOUND.partition("\n")[0]),
+        ("make check", f"{PRINTED}\nthe mirror refused the key of the desk", "the mirror refused the key of the desk"),
+    ],
+    ids=["below its label", "behind printed code", "in plain words behind printed code"],
+)
+def test_why_it_failed_is_told_and_no_label_nor_a_line_of_code(command: str, output: str, line: str) -> None:
+    failed = bash(command, f"Process exited with code 101\nOutput:\n{output}")
+    (error,) = told(failed)
+    assert error.endswith(f"→ {line}")
+
+
 def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:
     ran = bash("pytest -q", "12 passed in 0.3s")
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")

@@ -15,7 +15,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
 from foldline._facts.speech import clean
-from foldline._facts.texts import Passage, beside, fields, figures, made, record_of, rims, sentences
+from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
     BODIES,
     DELEGATING,
@@ -315,7 +315,8 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
         written = [field for field in told if _WRITTEN.search(field.text)] if ended.prints else told
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
-        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted_lines(answer), *rims(answer)]))
+        wanted = (line for line in wanted_lines(answer) if not (ended.end.failed and is_code(line)))
+        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted, *rims(answer)]))
     if len(answer) <= _SHORT:
         return "result", _lines(sentences(answer))
     kind: Kind = "result" if len(answer) <= _LONG else "excerpt"
