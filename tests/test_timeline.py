@@ -625,6 +625,31 @@ def test_of_checks_that_passed_in_a_turn_that_is_closed_the_last_is_told_and_wha
     assert "test_lock.py" in "\n".join(happened(done[:-1]))
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "told"),
+    [
+        (
+            "mise run lint",
+            "[lint:style] 0 issues.\n[lint:style] Finished in 2.1s\nFinished in 2.4s",
+            "- `mise run lint` → 0 issues.",
+        ),
+        (
+            "cargo test",
+            "test result: ok. 31 passed; 0 failed; 0 ignored\n\n   Doc-tests lock\n\ntest result: ok. 0 passed; 0 failed; 0 ignored",
+            "- `cargo test` → test result: ok. 31 passed; 0 failed; 0 ignored",
+        ),
+        (
+            "git add -A && git commit -m 'Give the lock back'",
+            "[main 3f2a91c] Give the lock back\n 2 files changed, 9 insertions(+)\n create mode 100644 test/lock.bats",
+            "- git commit: Give the lock back → 3f2a91c, 2 files changed, 9 insertions(+)",
+        ),
+        ("git commit -qm 'Give it back'", "", "- git commit: Give it back"),
+    ],
+)
+def test_how_it_ended_is_told_by_what_was_found_or_made(command: str, output: str, told: str) -> None:
+    assert told in happened([ASKED, *EDIT, *bash(command, output)])
+
+
 def test_what_was_read_in_the_web_is_told_until_a_report_says_what_was_found() -> None:
     document = "# Limits\nThe limit of the mirrors is 20_000 updates in a push.\nWhoever sends more gets an error and has to wait for an hour."  # fmt: skip
     read = runs("WebFetch", {"url": "https://mirrors.example/limits"}, document)

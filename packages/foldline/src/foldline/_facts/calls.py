@@ -84,6 +84,9 @@ _COMMIT = rare(
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
+_STATED = rare(r"^ *(\d+ files? changed\b.*)$", re.MULTILINE)
+"""How git says how much a commit changed."""
+
 _COMMIT_READ = re.compile(
     r"\bgit\b[^\n|;&]{0,300}? commit\b[^\n]{0,300}? (?:-\w{0,6}F|--file)[= ]?-[^\n]{0,80}?<<-?\W?\w+\W?\n([^\n]{4,200})"
 )
@@ -244,13 +247,13 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @property
     def given(self) -> list[str]:
-        """What its line leaves out, a few at a time: arguments, files beyond those that it names, and which commit was made."""
+        """What its line leaves out, a few at a time: arguments, and files beyond those that it names."""
         arguments, touches = arguments_of(self.called.call), self.called.action.touches
         told = arguments.items() if isinstance(arguments, dict) else ()
         left = [(key, _argument(value)) for key, value in told if key not in BODIES]
         left += [("path", path) for _, path, _ in touches[_FILES:] if not self.command]
         said = [f"{key}={text}" for key, text in left if text and text.rstrip("…") not in self.line]
-        return [*beside(said), *(made[0] for made in COMMITTED.finditer(self.answer) if self.commit)]
+        return [*beside(said)]
 
     @property
     def body(self) -> list[str]:
@@ -300,6 +303,9 @@ class EndedCall(Value, frozen=True, dict=True):
             return ""
         if self.end.failed:
             return "; ".join(filter(None, (self.outcome, self.end.fault)))
+        if self.commit and (made := COMMITTED.search(self.answer)):
+            stated = _STATED.search(self.answer[made.end() :])
+            return ", ".join(filter(None, (made["hash"], stated and stated[1])))
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 

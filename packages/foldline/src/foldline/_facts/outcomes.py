@@ -70,10 +70,18 @@ _WEAK = rare(
     re.IGNORECASE,
 )
 _TELLS = rare(
-    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
-    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+|Finished",
+    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
+    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+",
     re.MULTILINE,
 )
+_RAN_NONE = pattern(r"\b0 passed; 0 failed\b")
+"""How a runner says that there was no test in one of several suites."""
+
+_OF_TASK = pattern(r"^\[[\w:.-]+\] ")
+"""The name of a task before a line that it put out."""
+
+_FINISHED = rare(r"Finished")
+"""How a program says that it is through, and nothing of what it found."""
 _EMPTY = re.compile(
     r"^(?:Wall time|Chunk ID|Process exited|Original token count|Output:|Shell cwd was reset|</?\w+>|\W*)[^\n]{0,40}$"
 )
@@ -174,8 +182,9 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
     if runs:
         end = tail[-_LAST:]
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
-        for tell in _TELLS.finditer(end):
-            note = _line(end, tell.start())
+        told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
+        ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
+        note = _OF_TASK.sub("", next(ran, told[-1] if told else ""))
     return Outcome(failed, code, fault, note[:160])
 
 
