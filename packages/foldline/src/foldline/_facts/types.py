@@ -204,6 +204,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     commit: str = ""
     """The newest commit: its hash, and its subject in quotation marks; empty where nothing showed it."""
     pushed: bool = False
+    ahead: bool = False
+    """Whether git said of the branch that commits of it are not pushed, and no push was seen since."""
     pulls: tuple[str, ...] = ()
     """The addresses of the pull requests that were opened, oldest first."""
     heads: dict[str, str] = field(default_factory=dict)
