@@ -13,6 +13,7 @@ from foldline._facts.reading import facts_of
 from foldline._facts.repository import on_branch
 from foldline._facts.types import Facts
 from foldline._page.extract import compose
+from foldline._page.files import files
 from foldline._page.state import state
 from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
 from talk import runs
@@ -554,3 +555,43 @@ def test_a_repository_in_which_nothing_was_changed_is_not_that_of_the_work() -> 
     looked = ran(("cd /srv/other && git checkout main", "Switched to branch 'main'"))
     lines = list(state(facts_of([*looked, *edited("/srv/shop/src/rows.py")])))
     assert lines == ["git in /srv/other: on branch main"]
+
+
+def read(path: str) -> list[Message]:
+    call = ToolCall(f"r-{path}", "read", json.dumps({"path": path}))
+    return [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text("rows = 3"),)),))]
+
+
+PATCH = "diff --git a/src/rows.py b/src/rows.py\nindex 1a2b3c4..5d6e7f8 100644\n@@ -1 +1 @@\n-a\n+b\ndiff --git a/src/dates.py b/src/dates.py"  # fmt: skip
+STAT = " src/rows.py  | 2 +-\n src/dates.py | 4 ++--\n 2 files changed"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "reviewed"),
+    [
+        ("git diff 1a2b3c4", PATCH, True),
+        ("git diff main...sums --stat", STAT, True),
+        ("git diff --name-status main", "M\tsrc/rows.py\nA\tsrc/dates.py", True),
+        ("gh pr diff 12", PATCH, True),
+        ("git show 1a2b3c4", PATCH, False),
+        ("git log -p -2", PATCH, False),
+    ],
+)
+def test_the_files_that_a_diff_under_review_names_are_told_as_such(command: str, answer: str, reviewed: bool) -> None:
+    lines = files(facts_of(ran((command, answer))), 1_000)
+    assert lines == (["in diffs that were read: src/{rows.py, dates.py}"] if reviewed else [])
+
+
+def test_of_such_files_those_that_the_agent_changed_stand_with_the_changed_ones_and_none_twice() -> None:
+    reviewed = [*ran(("git diff main --stat", STAT)), *read("src/rows.py"), *read("src/sums.py")]
+    assert files(facts_of([*reviewed, *edited("src/dates.py")]), 1_000) == [
+        "changed: src/dates.py",
+        "in diffs that were read: src/rows.py",
+        "read: src/sums.py",
+    ]
+
+
+def test_what_git_lists_as_not_committed_stands_in_the_state_alone() -> None:
+    facts = facts_of(ran(("git status --short && git diff --stat", f" M src/rows.py\n M src/dates.py\n{STAT}")))
+    assert told(facts) == ["git: not committed: src/rows.py, src/dates.py"]
+    assert files(facts, 1_000) == []

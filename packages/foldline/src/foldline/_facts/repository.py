@@ -18,6 +18,9 @@ from foldline._patterns import pattern
 PULLS, MOST = 3, 4
 """The newest pull requests of a repository that are told, and the newest repositories that are known."""
 
+_FILES = 100
+"""The files of diffs that are known of a repository."""
+
 _ENDED = 12
 """The newest pull requests of which is known how they ended: one that was opened before may be among them."""
 
@@ -48,6 +51,12 @@ _LISTED = rare(r"^(?:(?: [MADRCU]|[MADRCU?]{1,2}|[MADRCU] ) |\t(?:[a-z ]{4,16}: 
 
 _COUNTED = rare(r"^ (?!\.\.\./)(\S+) +\| +(?:\d+|Bin)\b", re.MULTILINE)
 """A file that is not committed, as `git diff --stat` counts what was changed in it."""
+
+_COMPARED = rare(
+    r"^(?:diff --git a/\S+ b/(\S+)| (?!\.\.\./)(\S+) +\| +(?:\d+|Bin)\b.*|[MADRCT]\d*\t(?:\S+\t)?(\S+)|\d+\t\d+\t(\S+))$",
+    re.MULTILINE,
+)
+"""How a diff names a file: before its changes, or in a list of all."""
 
 _AHEAD = rare(r"^(?:Your branch is ahead of '|## \S+?\.\.\.\S+ \[ahead )", re.MULTILINE)
 """How git says that commits are not pushed."""
@@ -230,6 +239,8 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         known = _committed(known, _shown(answer) or said, at)
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
         known = replace(known, settled=at, clean=True, left=())
+    if compared := _compared(asked, answer):
+        known = replace(known, compared=tuple(dict.fromkeys((*known.compared, *compared)))[:_FILES])
     for args in asked if known.left else ():
         known = replace(known, left=_remaining(known.left, args))
     if _AHEAD.search(answer):
@@ -262,6 +273,13 @@ def _with_left(known: Repository, calls: Sequence[list[str]], answer: str, at: i
 def _compares_tree(args: list[str]) -> bool:
     """Whether git is asked for all that is not committed, and not for what other commits changed."""
     return args[0] == "diff" and all(arg.startswith("-") or arg == "HEAD" for arg in args[1:])
+
+
+def _compared(asked: Sequence[list[str]], answer: str) -> list[str]:
+    """The files that a diff names which was asked for, unless history was as well."""
+    diffs = [args for args in asked if "diff" in (args[0], *args[1:2])]
+    history = any(args[0] in ("show", "log") for args in asked)
+    return [next(filter(None, found)) for found in _COMPARED.findall(answer)] if diffs and not history else []
 
 
 def _remaining(left: Sequence[str], args: list[str]) -> tuple[str, ...]:
@@ -412,6 +430,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
         drafts=_newest(older.drafts, new.drafts),
         ended=new.ended | older.ended,
+        compared=tuple(dict.fromkeys((*older.compared, *new.compared)))[:_FILES],
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,

@@ -219,6 +219,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    compared: tuple[str, ...] = ()
+    """The files that diffs named which were looked at, those of history apart."""
     under_way: str | None = None
     """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
     named_only: bool = False
@@ -227,7 +229,7 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        return replace(self, folder="", ended={}, under_way=self.under_way or None) != Repository()
+        return replace(self, folder="", ended={}, compared=(), under_way=self.under_way or None) != Repository()
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

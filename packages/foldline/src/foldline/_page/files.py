@@ -55,7 +55,9 @@ def files(facts: Facts, room: int, *, spare: int = 0, made: int | None = None) -
             lines += _listed(told, some, room - size(lines), asked, made if verb == "created" else None)
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     lines += _listed("put back", put_back, room - size(lines), asked)
-    told_above = {f.path for f in (*changed, *put_back)}
+    compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
+    lines += _listed("in diffs that were read", compared, min(room - size(lines), room // 3), asked)
+    told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     lines += _listed("read", read, min(room - size(lines), room // 3) + spare, asked)
     return lines
@@ -77,6 +79,19 @@ def _read(facts: Facts, home: str) -> list[File]:
     read = [f for f in facts.files if f.state == "read"]
     work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.match(f.path)]
     return work if work or len(read) < len(facts.files) else read
+
+
+def _compared(facts: Facts, home: str) -> Iterator[File]:
+    """The files that diffs named, but for those that the agent changed or that stand in the state as not committed."""
+    known: dict[str, list[File]] = {}
+    for file in (*facts.files, *facts.latest.files):
+        known.setdefault(file.path.rpartition("/")[2], []).append(file)
+    for each in facts.repositories:
+        for path in each.compared:
+            named = known.get(path.rpartition("/")[2], ())
+            alike = [f for f in named if f"/{f.path}".endswith(f"/{path}")]
+            if path not in each.left and not any(f.changed or f.put_back for f in alike):
+                yield alike[0] if alike else File(path if is_absolute(path) else f"{home}{path}")
 
 
 def _home(facts: Facts) -> str:
