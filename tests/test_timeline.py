@@ -1363,3 +1363,8 @@ def test_numbers_by_which_a_program_knows_things_are_not_told_of_what_a_command_
     assert "4471" not in printed
     looked_up = runs("get_order", {"customer": "Ann"}, json.dumps({"order_id": 44710, "status": "sent by the desk"}))
     assert "44710" in told_of([ASKED, *looked_up, *EDIT], 1_500)
+
+
+def test_an_answer_that_says_only_that_a_call_is_through_is_not_told() -> None:
+    made = runs("post_note", {"mirror": "mirror_7"}, "Action completed.")
+    assert "completed" not in told_of([ASKED, *made], 1_500)

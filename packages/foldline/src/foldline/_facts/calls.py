@@ -73,7 +73,10 @@ _WRITES = re.compile(
 )
 """A command that does nothing but write a file."""
 
-_EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none|(?:action )?completed(?: successfully)?)?\W*",
+    re.IGNORECASE,
+)
 """An answer that says nothing but that there is one."""
 
 _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
@@ -324,7 +327,8 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
         wanted = (line for line in wanted_lines(answer) if not (ended.end.failed and is_code(line)))
         return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted, *rims(answer)]))
     if len(answer) <= _SHORT:
-        return "result", _lines(sentences(answer))
+        says = len(answer) > _WHOLE or not _EMPTY.fullmatch(answer)
+        return "result", _lines(sentences(answer) if says else ())
     kind: Kind = "result" if len(answer) <= _LONG else "excerpt"
     return kind, _lines([*wanted_lines(answer), *figures(answer)])
 
