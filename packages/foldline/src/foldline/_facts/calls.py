@@ -250,13 +250,13 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @property
     def given(self) -> list[str]:
-        """What its line leaves out, a few at a time: arguments, and files beyond those that it names."""
+        """What its line leaves out, a few at a time: arguments, files beyond those that it names, and which commit was made."""
         arguments, touches = arguments_of(self.called.call), self.called.action.touches
         told = arguments.items() if isinstance(arguments, dict) else ()
         left = [(key, _argument(value)) for key, value in told if key not in BODIES]
         left += [("path", path) for _, path, _ in touches[_FILES:] if not self.command]
         said = [f"{key}={text}" for key, text in left if text and text.rstrip("…") not in self.line]
-        return [*beside(said)]
+        return [*beside(said), *(made[0] for made in COMMITTED.finditer(self.answer) if self.commit)]
 
     @property
     def body(self) -> list[str]:
