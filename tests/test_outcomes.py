@@ -29,10 +29,13 @@ SCRIPT = "#!/usr/bin/env bash\nif ! golangci-lint run; then\n  echo 'error: lint
         bash("cat tasks/lint", f"<returncode>0</returncode>\n<output>\n{SCRIPT}\n</output>"),
         bash("mise run check", json.dumps({"chunk_id": "a1", "exit_code": 0, "output": SCRIPT}, separators=(",", ":"))),
         bash("golangci-lint run", "<tool_use_error>Cancelled: parallel tool call Bash(mise run lint) errored</tool_use_error>", error=True),
+        bash("golangci-lint run", "<tool_use_error>Sibling tool call errored</tool_use_error>", error=True),
+        runs("write_stdin", {"session_id": 7, "chars": ""}, "write_stdin failed: Unknown process id 7", error=True),
+        runs("list_mirrors", {"server": "desk"}, "mirrors/list failed: unknown server 'desk'", error=True),
         bash("cargo add --dry-run vfox --path crates/vfox", "Process exited with code 101\nOutput:\nerror: the crate `vfox` could not be found"),
         runs("edit", {"path": "a.py", "oldText": "x", "newText": "y"}, "String to replace not found in file.", error=True),
     ],
-    ids=["printed script", "tags", "record", "cancelled with its sibling", "dry run", "edit that was not made"],
+    ids=["printed script", "tags", "record", "cancelled with its sibling", "errored beside it", "wait for nothing", "look-up of nothing", "dry run", "edit that was not made"],
 )  # fmt: skip
 def test_these_are_no_open_errors(messages: list[Message]) -> None:
     assert told(messages) == []
@@ -42,6 +45,29 @@ def test_an_error_is_open_until_something_closes_it() -> None:
     failed = bash("mise run check", "Process exited with code 2\nOutput:\nerror: 3 files are not formatted")
     assert told(failed) == ["open error: `mise run check` → error: 3 files are not formatted"]
     assert told([*failed, *bash("mise run check", "Process exited with code 0\nOutput:\nok")]) == []
+
+
+PRINTED = 'fn lock() {\n    bail!(\n        "cannot take the lock: {}",\n        String::from(&failed.stderr).trim()\n    )\n}'
+FOUND = "src/lock.rs:14:9: error: unused variable: `mirror`\nerror: could not compile `courier` (bin) due to 1 previous error"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "line"),
+    [
+        (
+            "courier check",
+            "thread 'main' stopped\n\n    Error output:\n    the import of Mirrors.pkl is not there\n\nLocation: 4",
+            "Error output: the import of Mirrors.pkl is not there",
+        ),
+        ("sed -n '1,6p' src/lock.rs; cargo check", f"{PRINTED}\n{FOUND}", FOUND.partition("\n")[0]),
+        ("make check", f"{PRINTED}\nthe mirror refused the key of the desk", "the mirror refused the key of the desk"),
+    ],
+    ids=["below its label", "behind printed code", "in plain words behind printed code"],
+)
+def test_why_it_failed_is_told_and_no_label_nor_a_line_of_code(command: str, output: str, line: str) -> None:
+    failed = bash(command, f"Process exited with code 101\nOutput:\n{output}")
+    (error,) = told(failed)
+    assert error.endswith(f"→ {line}")
 
 
 def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:

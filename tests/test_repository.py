@@ -13,6 +13,7 @@ from foldline._facts.reading import facts_of
 from foldline._facts.repository import on_branch
 from foldline._facts.types import Facts
 from foldline._page.extract import compose
+from foldline._page.files import files
 from foldline._page.state import state
 from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
 from talk import runs
@@ -78,7 +79,7 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([COMMITTED, PUSHED, ("git checkout -b more", "Switched to a new branch 'more'")], "git: on branch more; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, PUSHED, ("git checkout main", "Switched to branch 'main'")], "git: on branch main"),
         ([COMMITTED, ("git status --short", "")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”; nothing left to commit"),
-        ([COMMITTED, ("git status --short", " M src/rows.py")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("git status --short", " M src/rows.py")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”; not committed: src/rows.py"),
         ([COMMITTED, ("git rebase main", "Current branch sums is up to date.")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, ("git pull", "Already up to date.")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, ("git reset --soft HEAD~1", ""), ("git log --oneline main", "0f0f0f0 Older")], "git: on branch sums"),
@@ -400,9 +401,9 @@ def test_a_tool_that_opens_a_pull_request_may_say_from_which_branch() -> None:
 @pytest.mark.parametrize(
     ("command", "answer", "line"),
     [
-        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py"),
+        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py; also not committed: notes.md"),
         ("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   src/rows.py\n\nno changes added", "not committed: src/rows.py"),
-        ("git status -sb", "## main\n M notes.md", ""),
+        ("git status -sb", "## main\n M notes.md", "not committed: notes.md"),
         ("git status --short | head -1", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
         ("git status --short src/rows.py", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
     ],
@@ -413,6 +414,43 @@ def test_what_git_does_not_list_as_changed_is_committed(command: str, answer: st
     assert told(facts_of([*changed, *ran((command, answer))])) == [f"{known}; {line}" if line else known]
     later = told(merge(facts_of(changed), facts_of([*ran((command, answer)), *edited("src/new.py")])))
     assert any("src/new.py" in each for each in later)
+
+
+DIRTY = " M LESSONS.md\n?? .desk/\n---\n LESSONS.md | 37 +++--\n 1 file changed\n---\ndiff --git a/LESSONS.md b/LESSONS.md\n A lesson"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "line"),
+    [
+        ("git status --short && echo --- && git diff --stat && git diff | head -100", DIRTY, "LESSONS.md, .desk/"),
+        ("git diff --stat HEAD", " LESSONS.md | 37 +++--\n 1 file changed", "LESSONS.md"),
+        ("git diff --stat main", " LESSONS.md | 37 +++--\n 1 file changed", ""),
+        ("git show --stat HEAD", " LESSONS.md | 37 +++--\n 1 file changed", ""),
+        ("git status -s", "\n".join(f"?? row_{i}" for i in range(8)), "row_0, row_1, row_2, row_3, row_4, row_5 and 2 more"),
+    ],
+)  # fmt: skip
+def test_what_others_left_uncommitted_is_told_until_it_is_committed_or_put_away(
+    command: str, answer: str, line: str
+) -> None:
+    seen = ran((command, answer))
+    assert told(facts_of(seen)) == ([f"git: not committed: {line}"] if line else [])
+    assert told(facts_of([*seen, *ran(("git stash -u", "Saved working directory and index state"))])) == []
+    for after in (COMMITTED, ("git status --short", "")):
+        for facts in (facts_of([*seen, *ran(after)]), merge(facts_of(seen), facts_of(ran(after)))):
+            assert "not committed" not in "".join(told(facts))
+
+
+def test_a_commit_that_git_counts_as_ahead_is_not_pushed_until_a_push_is_seen() -> None:
+    ahead = ("git status", "On branch sums\nYour branch is ahead of 'origin/sums' by 1 commit.\n\nnothing to commit")
+    known = "git: on branch sums; last commit 1a2b3c4 “Rows add up”"
+    first = facts_of(ran(COMMITTED, ahead))
+    assert told(first) == [f"{known}, not pushed"]
+    folded = Message("user", (Text(SUMMARY_PREFIX + compose(Brief(1_500), first) + SUMMARY_SUFFIX),))
+    assert told(facts_of([folded, *ran(("ls", "src"))])) == [f"{known}, not pushed"]
+    pushed = ("git push", "   0f0f0f0..1a2b3c4  sums -> sums")
+    assert told(facts_of(ran(COMMITTED, ahead, pushed))) == [f"{known}, pushed"]
+    [line] = told(merge(first, facts_of(ran(pushed))))
+    assert line.endswith(", pushed")
 
 
 def test_the_branch_that_an_agents_file_names_is_told_where_no_command_says_more() -> None:
@@ -534,3 +572,43 @@ def test_a_repository_in_which_nothing_was_changed_is_not_that_of_the_work() -> 
     looked = ran(("cd /srv/other && git checkout main", "Switched to branch 'main'"))
     lines = list(state(facts_of([*looked, *edited("/srv/shop/src/rows.py")])))
     assert lines == ["git in /srv/other: on branch main"]
+
+
+def read(path: str) -> list[Message]:
+    call = ToolCall(f"r-{path}", "read", json.dumps({"path": path}))
+    return [Message("assistant", (call,)), Message("tool", (ToolResult(call.id, (Text("rows = 3"),)),))]
+
+
+PATCH = "diff --git a/src/rows.py b/src/rows.py\nindex 1a2b3c4..5d6e7f8 100644\n@@ -1 +1 @@\n-a\n+b\ndiff --git a/src/dates.py b/src/dates.py"  # fmt: skip
+STAT = " src/rows.py  | 2 +-\n src/dates.py | 4 ++--\n 2 files changed"
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "reviewed"),
+    [
+        ("git diff 1a2b3c4", PATCH, True),
+        ("git diff main...sums --stat", STAT, True),
+        ("git diff --name-status main", "M\tsrc/rows.py\nA\tsrc/dates.py", True),
+        ("gh pr diff 12", PATCH, True),
+        ("git show 1a2b3c4", PATCH, False),
+        ("git log -p -2", PATCH, False),
+    ],
+)
+def test_the_files_that_a_diff_under_review_names_are_told_as_such(command: str, answer: str, reviewed: bool) -> None:
+    lines = files(facts_of(ran((command, answer))), 1_000)
+    assert lines == (["in diffs that were read: src/{rows.py, dates.py}"] if reviewed else [])
+
+
+def test_of_such_files_those_that_the_agent_changed_stand_with_the_changed_ones_and_none_twice() -> None:
+    reviewed = [*ran(("git diff main --stat", STAT)), *read("src/rows.py"), *read("src/sums.py")]
+    assert files(facts_of([*reviewed, *edited("src/dates.py")]), 1_000) == [
+        "changed: src/dates.py",
+        "in diffs that were read: src/rows.py",
+        "read: src/sums.py",
+    ]
+
+
+def test_what_git_lists_as_not_committed_stands_in_the_state_alone() -> None:
+    facts = facts_of(ran(("git status --short && git diff --stat", f" M src/rows.py\n M src/dates.py\n{STAT}")))
+    assert told(facts) == ["git: not committed: src/rows.py, src/dates.py"]
+    assert files(facts, 1_000) == []

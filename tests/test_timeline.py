@@ -660,6 +660,31 @@ def test_of_checks_that_passed_in_a_turn_that_is_closed_the_last_is_told_and_wha
     assert "test_lock.py" in "\n".join(happened(done[:-1]))
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "told"),
+    [
+        (
+            "mise run lint",
+            "[lint:style] 0 issues.\n[lint:style] Finished in 2.1s\nFinished in 2.4s",
+            "- `mise run lint` → 0 issues.",
+        ),
+        (
+            "cargo test",
+            "test result: ok. 31 passed; 0 failed; 0 ignored\n\n   Doc-tests lock\n\ntest result: ok. 0 passed; 0 failed; 0 ignored",
+            "- `cargo test` → test result: ok. 31 passed; 0 failed; 0 ignored",
+        ),
+        (
+            "git add -A && git commit -m 'Give the lock back'",
+            "[main 3f2a91c] Give the lock back\n 2 files changed, 9 insertions(+)\n create mode 100644 test/lock.bats",
+            "- git commit: Give the lock back → 3f2a91c, 2 files changed, 9 insertions(+)",
+        ),
+        ("git commit -qm 'Give it back'", "", "- git commit: Give it back"),
+    ],
+)
+def test_how_it_ended_is_told_by_what_was_found_or_made(command: str, output: str, told: str) -> None:
+    assert told in happened([ASKED, *EDIT, *bash(command, output)])
+
+
 def test_what_was_read_in_the_web_is_told_until_a_report_says_what_was_found() -> None:
     document = "# Limits\nThe limit of the mirrors is 20_000 updates in a push.\nWhoever sends more gets an error and has to wait for an hour."  # fmt: skip
     read = runs("WebFetch", {"url": "https://mirrors.example/limits"}, document)
@@ -1223,9 +1248,38 @@ def test_what_was_wrong_with_the_agents_own_draft_is_told_and_not_that_all_goes_
 def test_a_program_that_was_asked_for_its_version_in_vain_is_no_failure() -> None:
     tried = bash("mise x -- exporter --version", "error: a value is required for '--version <VERSION>'", error=True)
     failed = bash("exporter --mirror mirror_7", "error: the lock of mirror_7 is held by worker_2", error=True)
-    told = told_of([ASKED, *tried, *failed, CLOSED, LATER], 3_000)
+    cause = says("The lock of mirror_7 was held by worker_2, so the export never began.")
+    told = told_of([ASKED, *tried, *failed, CLOSED, cause, LATER], 3_000)
     assert "--version" not in told
     assert "held by worker_2" in told
+
+
+def test_a_try_that_the_agent_made_up_for_on_the_way_is_not_told_once_a_report_closed_the_turn() -> None:
+    tried = bash("courier post mirrors/7/notes -f at=41", "courier: error: at is not a number in note_41", error=True)
+    again = bash("courier post mirrors/7/note -F at=41", '{"id": 41}')
+    closed = says("The note is posted, as note_41 of the mirror: the export is late since the lock is held.")
+    assert "is not a number" not in told_of([ASKED, *tried, *again, closed, LATER], 3_000)
+    assert "is not a number" in told_of([ASKED, *tried, *EDIT, closed, LATER], 3_000)
+
+
+@pytest.mark.parametrize(
+    ("report", "told"),
+    [
+        ("The lock was taken by hand, and the export runs again since this morning, as the desk wished.", False),
+        ("The export is not released: the courier found no token, so somebody has to log in first.", True),
+    ],
+)
+def test_of_failures_in_a_closed_turn_those_are_told_that_the_agent_wrote_of(report: str, told: bool) -> None:
+    failed = bash("courier release", "exit code 1\nerror: found no token, log in first", error=True)
+    page = told_of([ASKED, *failed, *EDIT, says(report), LATER], 3_000)
+    assert ("found no token, log" in page) is told
+
+
+def test_a_call_that_was_cancelled_beside_another_is_not_told() -> None:
+    cancelled = bash(
+        "courier release mirror_7", "<tool_use_error>Sibling tool call errored</tool_use_error>", error=True
+    )
+    assert "courier release" not in told_of([ASKED, *cancelled, *EDIT], 3_000)
 
 
 def test_what_another_agent_rejects_later_in_so_many_words_is_told_with_that_only() -> None:
@@ -1354,3 +1408,8 @@ def test_numbers_by_which_a_program_knows_things_are_not_told_of_what_a_command_
     assert "4471" not in printed
     looked_up = runs("get_order", {"customer": "Ann"}, json.dumps({"order_id": 44710, "status": "sent by the desk"}))
     assert "44710" in told_of([ASKED, *looked_up, *EDIT], 1_500)
+
+
+def test_an_answer_that_says_only_that_a_call_is_through_is_not_told() -> None:
+    made = runs("post_note", {"mirror": "mirror_7"}, "Action completed.")
+    assert "completed" not in told_of([ASKED, *made], 1_500)

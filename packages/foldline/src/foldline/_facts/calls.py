@@ -16,7 +16,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
 from foldline._facts.speech import clean
-from foldline._facts.texts import Passage, beside, fields, figures, made, record_of, rims, sentences
+from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
     BODIES,
     DELEGATING,
@@ -74,7 +74,10 @@ _WRITES = re.compile(
 )
 """A command that does nothing but write a file."""
 
-_EMPTY = re.compile(r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none)?\W*", re.IGNORECASE)
+_EMPTY = re.compile(
+    r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none|(?:action )?completed(?: successfully)?)?\W*",
+    re.IGNORECASE,
+)
 """An answer that says nothing but that there is one."""
 
 _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
@@ -84,6 +87,9 @@ _COMMIT = rare(
     r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
+
+_STATED = rare(r"^ *(\d+ files? changed\b.*)$", re.MULTILINE)
+"""How git says how much a commit changed."""
 
 _COMMIT_READ = re.compile(
     r"\bgit\b[^\n|;&]{0,300}? commit\b[^\n]{0,300}? (?:-\w{0,6}F|--file)[= ]?-[^\n]{0,80}?<<-?\W?\w+\W?\n([^\n]{4,200})"
@@ -317,6 +323,9 @@ class EndedCall(Value, frozen=True, dict=True):
             return ""
         if self.end.failed:
             return "; ".join(filter(None, (self.outcome, self.end.fault)))
+        if self.commit and (made := COMMITTED.search(self.answer)):
+            stated = _STATED.search(self.answer[made.end() :])
+            return ", ".join(filter(None, (made["hash"], stated and stated[1])))
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 
@@ -332,9 +341,11 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
         written = [field for field in told if _WRITTEN.search(field.text)] if ended.prints else told
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
-        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted_lines(answer), *rims(answer)]))
+        wanted = (line for line in wanted_lines(answer) if not (ended.end.failed and is_code(line)))
+        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted, *rims(answer)]))
     if len(answer) <= _SHORT:
-        return "result", _lines(sentences(answer))
+        says = len(answer) > _WHOLE or not _EMPTY.fullmatch(answer)
+        return "result", _lines(sentences(answer) if says else ())
     kind: Kind = "result" if len(answer) <= _LONG else "excerpt"
     return kind, _lines([*wanted_lines(answer), *figures(answer)])
 

@@ -8,7 +8,8 @@ from itertools import islice
 
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks
-from foldline._messages import Text, ToolResult, Value
+from foldline._facts.texts import is_code
+from foldline._messages import Text, ToolResult, Value, replace
 from foldline._patterns import pattern
 
 _EDGE = 3_000
@@ -40,7 +41,7 @@ _MARKED = rare(
 """A test that failed by its mark, and the line below that says why."""
 """A verdict that names what failed."""
 
-_VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$")
+_VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|\baborting due to\b")
 """A verdict that says that something failed and not what."""
 
 _LOCATED = pattern(
@@ -69,10 +70,18 @@ _WEAK = rare(
     re.IGNORECASE,
 )
 _TELLS = rare(
-    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
-    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+|Finished",
+    r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
+    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+",
     re.MULTILINE,
 )
+_RAN_NONE = pattern(r"\b0 passed; 0 failed\b")
+"""How a runner says that there was no test in one of several suites."""
+
+_OF_TASK = pattern(r"^\[[\w:.-]+\] ")
+"""The name of a task before a line that it put out."""
+
+_FINISHED = rare(r"Finished")
+"""How a program says that it is through, and nothing of what it found."""
 _EMPTY = re.compile(
     r"^(?:Wall time|Chunk ID|Process exited|Original token count|Output:|Shell cwd was reset|</?\w+>|\W*)[^\n]{0,40}$"
 )
@@ -88,6 +97,9 @@ _HEAD = 600
 
 _END = 1_500
 """Characters of an output's end, and of its beginning, in which stands why a call failed."""
+
+_LED_IN = pattern(r"\s*(\S[^\n]*)")
+"""What stands below a line that leads it in."""
 
 _LAST = 700
 """Characters of an output's end in which the line that tells most is looked for."""
@@ -122,7 +134,8 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
     verdicts = [" ".join(each[0].split())[:300] for each in found]
     if not verdicts:
-        return end
+        unclear = end.failed and tried and _VAGUE.search(end.fault)
+        return replace(end, fault=_with_cause(end.fault, text, 0)) if unclear else end
     vague = end.fault in verdicts and not _NAMED.match(end.fault)
     clear = "" if vague or end.fault not in " ".join(text[-_END:].split()) else end.fault
     told = clear or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])
@@ -169,8 +182,9 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
     if runs:
         end = tail[-_LAST:]
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
-        for tell in _TELLS.finditer(end):
-            note = _line(end, tell.start())
+        told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
+        ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
+        note = _OF_TASK.sub("", next(ran, told[-1] if told else ""))
     return Outcome(failed, code, fault, note[:160])
 
 
@@ -190,10 +204,10 @@ def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
         line = _line(text, found.start())
         if not line.startswith("Traceback"):
             return line[:300]
-    for found in _WEAK.finditer(text):
-        line = _line(text, found.start())
-        if line and not _EXIT.search(line):
-            return line[:300]
+    weak = (_line(text, found.start()) for found in _WEAK.finditer(text))
+    said = [line for line in weak if line and not _EXIT.search(line)]
+    if said:
+        return next((line for line in said if not is_code(line)), said[0])[:300]
     lines = [
         line for line in text.splitlines() if line.strip() and not _EMPTY.match(line.strip()) and not _EXIT.search(line)
     ]
@@ -203,4 +217,6 @@ def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
 def _line(text: str, position: int) -> str:
     start = text.rfind("\n", 0, position + 1) + 1 if text[position : position + 1] != "\n" else position + 1
     end = text.find("\n", start)
-    return " ".join(text[start : len(text) if end < 0 else end][:600].split())
+    line = " ".join(text[start : len(text) if end < 0 else end][:600].split())
+    led_in = _LED_IN.match(text, end) if line.endswith(":") and end > 0 else None
+    return f"{line} {led_in[1]}" if led_in else line

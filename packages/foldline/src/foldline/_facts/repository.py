@@ -18,6 +18,9 @@ from foldline._patterns import pattern
 PULLS, MOST = 3, 4
 """The newest pull requests of a repository that are told, and the newest repositories that are known."""
 
+_FILES = 100
+"""The files of diffs that are known of a repository."""
+
 _ENDED = 12
 """The newest pull requests of which is known how they ended: one that was opened before may be among them."""
 
@@ -45,6 +48,18 @@ _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 
 _LISTED = rare(r"^(?:(?: [MADRCU]|[MADRCU?]{1,2}|[MADRCU] ) |\t(?:[a-z ]{4,16}: +)?)(?:\S+ -> )?(\S+)$", re.MULTILINE)
 """A file that is not committed, as `git status` lists it, short or long."""
+
+_COUNTED = rare(r"^ (?!\.\.\./)(\S+) +\| +(?:\d+|Bin)\b", re.MULTILINE)
+"""A file that is not committed, as `git diff --stat` counts what was changed in it."""
+
+_COMPARED = rare(
+    r"^(?:diff --git a/\S+ b/(\S+)| (?!\.\.\./)(\S+) +\| +(?:\d+|Bin)\b.*|[MADRCT]\d*\t(?:\S+\t)?(\S+)|\d+\t\d+\t(\S+))$",
+    re.MULTILINE,
+)
+"""How a diff names a file: before its changes, or in a list of all."""
+
+_AHEAD = rare(r"^(?:Your branch is ahead of '|## \S+?\.\.\.\S+ \[ahead )", re.MULTILINE)
+"""How git says that commits are not pushed."""
 
 _REBASED = rare(r"Successfully rebased")
 _PUSHED = rare(
@@ -99,8 +114,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
-        if "|" not in command and any(map(_lists_all, _unsettled(calls))) and (left := _LISTED.findall(said)):
-            now = replace(now, settled=at, clean=False, left=tuple(dict.fromkeys(left)))
+        now = _with_left(now, _unsettled(calls), said, at, whole="|" not in command)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder), named_only=False))
     told = [each for each in known if replace(each, folder="") != Repository()][-MOST:]
     return _ended(told, ends([args for calls in asked.values() for args in calls], answer))
@@ -225,6 +239,12 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         known = _committed(known, _shown(answer) or said, at)
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
         known = replace(known, settled=at, clean=True, left=())
+    if compared := _compared(asked, answer):
+        known = replace(known, compared=tuple(dict.fromkeys((*known.compared, *compared)))[:_FILES])
+    for args in asked if known.left else ():
+        known = replace(known, left=_remaining(known.left, args))
+    if _AHEAD.search(answer):
+        known = replace(known, ahead=True, pushed=False)
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
         known = _pushed(known, answer)
     if ["pr", "ready"] in (args[:2] for args in asked):
@@ -235,6 +255,40 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         call = asked[opening]
         known = _opened(known, pulls, _opened_from(call) or then, draft=not _DRAFT.isdisjoint(call))
     return known
+
+
+def _with_left(known: Repository, calls: Sequence[list[str]], answer: str, at: int, *, whole: bool) -> Repository:
+    """A repository with what git lists as changed and not committed; where the answer is the `whole` list nothing else is."""
+    listing = answer.partition("\ndiff --git ")[0]
+    listed = _LISTED.findall(listing) if any(map(_lists_all, calls)) else []
+    counts = [args for args in calls if "--stat" in args]
+    counted = _COUNTED.findall(listing) if counts and all(map(_compares_tree, counts)) else []
+    left = [*(() if listed and whole else known.left), *listed, *counted]
+    if not (listed or counted):
+        return known
+    known = replace(known, clean=False, left=tuple(dict.fromkeys(left)))
+    return replace(known, settled=at) if listed and whole else known
+
+
+def _compares_tree(args: list[str]) -> bool:
+    """Whether git is asked for all that is not committed, and not for what other commits changed."""
+    return args[0] == "diff" and all(arg.startswith("-") or arg == "HEAD" for arg in args[1:])
+
+
+def _compared(asked: Sequence[list[str]], answer: str) -> list[str]:
+    """The files that a diff names which was asked for, unless history was as well."""
+    diffs = [args for args in asked if "diff" in (args[0], *args[1:2])]
+    history = any(args[0] in ("show", "log") for args in asked)
+    return [next(filter(None, found)) for found in _COMPARED.findall(answer)] if diffs and not history else []
+
+
+def _remaining(left: Sequence[str], args: list[str]) -> tuple[str, ...]:
+    """What is left of changed files behind a call that may put them away."""
+    if (args[0] == "stash" and args[1:2] not in (["list"], ["show"])) or (args[0] == "reset" and "--hard" in args):
+        return ()
+    if args[0] not in ("restore", "checkout", "rm") or "--staged" in args:
+        return tuple(left)
+    return () if "." in args else tuple(path for path in left if path not in args)
 
 
 def _ended(known: Sequence[Repository], told: Iterable[tuple[str, str]]) -> tuple[Repository, ...]:
@@ -259,7 +313,7 @@ def _moved(known: Repository, branch: str, *, new: bool) -> Repository:
     """A repository on another branch: a new one begins with the same commit, what another one ends with is not known."""
     if not known.branch or branch == known.branch:
         return replace(known, branch=branch)
-    return replace(known, branch=branch, pushed=False, commit=known.commit if new else "")
+    return replace(known, branch=branch, pushed=False, ahead=False, commit=known.commit if new else "")
 
 
 def _committed(known: Repository, commit: str, at: int) -> Repository:
@@ -277,7 +331,7 @@ def _pushed(known: Repository, answer: str) -> Repository:
         if tip["hash"] and not _same(known.commit, tip["hash"]):
             known = replace(known, commit=f"{tip['hash'][:_HASH]}{subject}", committed=True)
         known = replace(known, branch=known.branch or tip["branch"].removeprefix("HEAD"))
-    return replace(known, pushed=True)
+    return replace(known, pushed=True, ahead=False)
 
 
 def _lists(args: list[str]) -> bool:
@@ -376,10 +430,12 @@ def _later(older: Repository, new: Repository) -> Repository:
         heads=older.heads | (dict.fromkeys(new.pulls, older.branch) if older.branch else {}) | new.heads,
         drafts=_newest(older.drafts, new.drafts),
         ended=new.ended | older.ended,
+        compared=tuple(dict.fromkeys((*older.compared, *new.compared)))[:_FILES],
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,
-        left=new.left if new.settled >= 0 else older.left,
+        left=new.left if new.settled >= 0 else tuple(dict.fromkeys((*older.left, *new.left))),
+        ahead=new.ahead or (older.ahead and not new.pushed and new.branch in ("", older.branch)),
     )
 
 

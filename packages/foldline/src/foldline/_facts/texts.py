@@ -370,7 +370,7 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
     for word in own:
         if word in wanted and len(told) < MOST_LINES and not any(word in line for line in told):
             line = line_around(text, word, LONGEST // 2)
-            if line and line not in told and not _is_code(line):
+            if line and line not in told and not is_code(line):
                 told.add(line)
                 yield line
 
@@ -378,7 +378,7 @@ def lines_with(text: str, wanted: Set[str], own: Sequence[str]) -> Iterator[str]
 def rims(text: str) -> Iterator[str]:
     """The first lines of an output and its last ones, where they are no code."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not _is_code(line))
+    yield from (line[:LONGEST] for line in (*lines[:2], *lines[2:][-3:]) if not is_code(line))
 
 
 _IDENTIFIER = re.compile(r"https?://\S+|#\d+|\b[A-Z][A-Z0-9]*-\d+\b|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b")
@@ -400,13 +400,13 @@ _CODE_ENDS = ("{", "}", ";", ",", "(", "[", "\\")
 _CODE_SIGNS = re.compile(r"[;{}].*[;{}]")
 _CODE_LINE = re.compile(
     r"\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
-    r"|[\"'][^\"']+[\"']:|\W*[\w.]+ = |\w[\w.]*\(|\s*\d+[-:|→\t]|-->\s|[+-]\s|@@|[-dl][rwxsStT-]{9}|total \d+$|(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
+    r"|[\"'][^\"']+[\"']:|\W*[\w.]+ = |\w[\w.:]*\(|\s*\d+[-:|→\t]|-->\s|[+-]\s|@@|[-dl][rwxsStT-]{9}|total \d+$|(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
 )
 """How a line of code ends, what it holds, and how it begins: it says little without the lines around it, and stands in its file."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*(?:>|$)")
 
 
-def _is_code(line: str) -> bool:
+def is_code(line: str) -> bool:
     """Whether a line is one of code, or tags for the most part."""
     if line.endswith(_CODE_ENDS) or "=>" in line or _CODE_LINE.match(line) or _CODE_SIGNS.search(line):
         return True
@@ -419,7 +419,7 @@ def figures(text: str) -> Iterator[str]:
         (
             (-len(_TELLING.findall(each)), i, each)
             for i, each in enumerate(sentences(text[:20_000]))
-            if not _is_code(each)
+            if not is_code(each)
         ),
         key=lambda item: item[0] / (len(item[2]) + 20),
     )

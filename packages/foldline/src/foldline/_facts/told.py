@@ -190,7 +190,7 @@ def _repository(folder: str | None, line: str) -> Repository:
     """Where a repository stood; what was changed since is told by the files."""
     told = line.split("; ")
     known = {name: text.removeprefix(name) for text in told for name in _KNOWN if text.startswith(name)}
-    commit, pushed, _ = known.get("last commit ", "").partition(", pushed")
+    commit, pushed, _ = known.get("last commit ", "").removesuffix(", not pushed").partition(", pushed")
     branch = known.get("on branch ", "")
     pulls = [found.groups() for found in _PULL_LINE.finditer(known.get("opened ", ""))]
     return Repository(
@@ -199,6 +199,7 @@ def _repository(folder: str | None, line: str) -> Repository:
         bool(commit),
         commit,
         bool(pushed),
+        known.get("last commit ", "").endswith(", not pushed"),
         tuple(address for address, *_ in pulls),
         {address: head or branch for address, _, _, head in pulls if head or branch},
         tuple(address for address, _, draft, _ in pulls if draft),

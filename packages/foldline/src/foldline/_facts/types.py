@@ -208,6 +208,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     commit: str = ""
     """The newest commit: its hash, and its subject in quotation marks; empty where nothing showed it."""
     pushed: bool = False
+    ahead: bool = False
+    """Whether git said of the branch that commits of it are not pushed, and no push was seen since."""
     pulls: tuple[str, ...] = ()
     """The addresses of the pull requests that were opened, oldest first."""
     heads: dict[str, str] = field(default_factory=dict)
@@ -221,6 +223,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    compared: tuple[str, ...] = ()
+    """The files that diffs named which were looked at, those of history apart."""
     under_way: str | None = None
     """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
     named_only: bool = False
@@ -229,7 +233,7 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        return replace(self, folder="", ended={}, under_way=self.under_way or None) != Repository()
+        return replace(self, folder="", ended={}, compared=(), under_way=self.under_way or None) != Repository()
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

@@ -48,23 +48,26 @@ _SOUGHT = 4_000
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
 
-STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
+BY_USER = STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
 """How a call is told that the user stopped, and one that the user did not allow."""
 
 REPORTED = 1_000
 """What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
 
 _DENIED = rare(
-    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)|Cancelled: parallel tool call",
+    r"Permission (?:for|to) [^\n]{0,80} (?:was|has been) denied|PostToolUseFailure|hook (?:blocked|denied)",
     re.IGNORECASE,
 )
 """How a client says that its own rules stopped a call: no error of the work."""
 
+_CANCELLED = pattern(r"(?:<\w+>)?(?:Cancelled: parallel tool call|Sibling tool call errored)")
+"""How a client says that it did not make a call, because one beside it had failed."""
+
 _MISSED = pattern(
-    r"not? (?:be )?found|no such|does not exist|doesn't exist|\b40[34]\b|\b410\b|no (?:matches|results|files)",
+    r"not? (?:be )?found|no such|does not exist|doesn't exist|\bunknown\b|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
 )
-"""How a look-up says that there is nothing."""
+"""How a look-up says that there is nothing, and a wait that nothing runs."""
 
 _MUST = pattern(r"\b(?:must (?:not )?be|omit|is (?:required|invalid|missing)|(?:cannot|can't|may not) be)\b")
 """How a tool says that it does not take an argument."""
@@ -140,6 +143,8 @@ class Work:
         text = _without_reminders(clean(edges(result, self._edge)))
         if called is None:
             self._tell_lines(text, at, CALLS_FROM, "result")
+            return
+        if result.error and _CANCELLED.match(text):
             return
         if by_user := _by_user(result, text):
             ended = EndedCall(called, Outcome())
@@ -325,8 +330,9 @@ def _outcome(result: ToolResult, command: str, error: bool | None) -> Outcome:
 
 
 def _missed(called: Called, text: str) -> bool:
-    """Whether a look-up found nothing."""
-    return bool(words_of(called.call.name) & LOOKING) and _MISSED.search(text[:_OPENING]) is not None
+    """Whether a look-up found nothing, or a wait nothing to wait for."""
+    seeks = bool(words_of(called.call.name) & LOOKING) or only_waits(called.call)
+    return seeks and _MISSED.search(text[:_OPENING]) is not None
 
 
 def _refuses(called: Called, text: str) -> bool:

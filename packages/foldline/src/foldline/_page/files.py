@@ -40,6 +40,8 @@ told of one, and the characters of each."""
 _ROOMY = 250
 """Tokens of the files from which it is told what was touched in them: on a smaller page reports say more."""
 
+COMPARED = "in diffs that were read"
+
 _READ = 6
 """The files that are told there of those only read."""
 
@@ -50,6 +52,7 @@ class _Known(NamedTuple):
     root: str
     changed: list[File]
     put_back: list[File]
+    compared: list[File]
     read: list[File]
 
 
@@ -62,6 +65,7 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
     lines = [f"in {known.root}"] if known.root else []
     for told, some in (*_by_verb(known.changed), ("put back", known.put_back)):
         lines += _listed(told, some, by_change(some, asked), room - size(lines))
+    lines += _listed(COMPARED, known.compared, by_change(known.compared, asked), min(room - size(lines), room // 3))
     room = min(room - size(lines), room // 3) + spare
     return lines + _listed("read", known.read, by_change(known.read, asked), room)
 
@@ -86,6 +90,7 @@ def few_files(facts: Facts, room: int) -> list[str]:
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
+    lines += _listed(COMPARED, known.compared, by_change(known.compared, asked), min(room - size(lines), room // 3))
     read = _newly_read(facts, known.read, asked)
     ranked = sorted(read, key=lambda file: (named_in(asked, file), file.seen), reverse=True)[:_READ]
     return lines + _listed("read", read, ranked, (room - size(lines)) // 2)
@@ -105,9 +110,10 @@ def _known(facts: Facts) -> _Known:
         for some in (changed_files(facts), _read(facts, root or home))
     )
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
-    told_above = {f.path for f in (*changed, *put_back)}
+    compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
+    told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    return _Known(root, changed, put_back, read)
+    return _Known(root, changed, put_back, compared, read)
 
 
 def _asked(facts: Facts) -> str:
@@ -151,6 +157,19 @@ def _read(facts: Facts, home: str) -> list[File]:
     read = [f for f in facts.files if f.state == "read"]
     work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.match(f.path)]
     return work if work or len(read) < len(facts.files) else read
+
+
+def _compared(facts: Facts, home: str) -> Iterator[File]:
+    """The files that diffs named, but for those that the agent changed or that stand in the state as not committed."""
+    known: dict[str, list[File]] = {}
+    for file in (*facts.files, *facts.latest.files):
+        known.setdefault(file.path.rpartition("/")[2], []).append(file)
+    for each in facts.repositories:
+        for path in each.compared:
+            named = known.get(path.rpartition("/")[2], ())
+            alike = [f for f in named if f"/{f.path}".endswith(f"/{path}")]
+            if path not in each.left and not any(f.changed or f.put_back for f in alike):
+                yield alike[0] if alike else File(path if is_absolute(path) else f"{home}{path}")
 
 
 def _home(facts: Facts) -> str:

@@ -8,6 +8,7 @@ from foldline._clipping import cut
 from foldline._facts.standing import changed_files, open_steps
 from foldline._facts.told import DONE, RUNS_BELOW, UNCHANGED, UNCOMMITTED
 from foldline._facts.types import Facts, Piece
+from foldline._messages import replace
 from foldline._page.quoting import size
 from foldline._page.state import RUNNING, STEP, program
 from foldline._patterns import pattern
@@ -34,7 +35,7 @@ def _changed(facts: Facts) -> Iterator[str]:
     """That work which goes on changed nothing, or that no commit of what it changed was seen, where nothing else tells of either."""
     if facts.untouched and facts.requests and any(piece.kind == "call" for piece in facts.pieces):
         yield UNCHANGED
-    known = any(each.tells and not each.named_only for each in facts.repositories)
+    known = any(replace(each, left=()).tells and not each.named_only for each in facts.repositories)
     if changed_files(facts) and not known and not any(map(_tells_of_commits, facts.pieces)):
         yield UNCOMMITTED
 

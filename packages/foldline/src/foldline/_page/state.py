@@ -140,9 +140,10 @@ def first_steps(lines: Sequence[str], room: int) -> list[str]:
 def repository(facts: Facts, known: Repository) -> str:
     """Where the work stands in a repository, and what was changed since the newest commit; empty where nothing tells."""
     told = known.committed and known.commit
-    commit = f"last commit {known.commit}{', pushed' if known.pushed else ''}" if told else ""
+    pushed = ", pushed" if known.pushed else ", not pushed" if known.ahead else ""
+    commit = f"last commit {known.commit}{pushed}" if told else ""
     since = [] if known.named_only else _changed_since(facts, known)
-    names = ", ".join(since[:SINCE]) + (f" and {len(since) - SINCE} more" if len(since) > SINCE else "")
+    others = _left_by_others(facts, known)
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
@@ -152,10 +153,27 @@ def repository(facts: Facts, known: Repository) -> str:
                 known.under_way or "",
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
-                f"{'changed since' if told else 'not committed'}: {names}" if since else clean,
+                f"{'changed since' if told else 'not committed'}: {_few(since)}" if since else clean,
+                f"{'also ' if since else ''}not committed: {_few(others)}" if others else "",
             ),
         )
     )
+
+
+def _few(paths: Sequence[str]) -> str:
+    """The first of some files, and how many more there are."""
+    return ", ".join(paths[:SINCE]) + (f" and {len(paths) - SINCE} more" if len(paths) > SINCE else "")
+
+
+def _left_by_others(facts: Facts, known: Repository) -> list[str]:
+    """What git listed as not committed that the agent did not change."""
+    own = [f"/{file.path}" for file in facts.files if file.changed]
+    return [left for left in known.left if not any(_is_in(path, left) for path in own)]
+
+
+def _is_in(path: str, left: str) -> bool:
+    """Whether a file is one that git listed, or in a folder that it did."""
+    return f"/{left}" in path if left.endswith("/") else path.endswith(f"/{left}")
 
 
 def _pulls(known: Repository) -> list[str]:
@@ -181,7 +199,8 @@ def _changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
     changed = by_change(changed_files(facts))
-    since = [f.path for f in changed if f.changed_at > known.settled or f.path.endswith(known.left)]
+    left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
+    since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]

@@ -22,11 +22,12 @@ from foldline._facts.cues import (
     tells_of_its_moment,
 )
 from foldline._facts.literals import literals
-from foldline._facts.outcomes import alarming
+from foldline._facts.outcomes import alarming, finds
 from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.types import Facts, Piece
+from foldline._facts.work import BY_USER
 from foldline._page.choosing import Candidate
 from foldline._page.heard import unheard
 from foldline._page.quoting import bare
@@ -47,9 +48,6 @@ SOON = 12
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
 
-
-_ASKS_OF_ITSELF = (" --version", " --help")
-"""How a command ends that asks a program which one it is, or how it is called."""
 
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
@@ -274,21 +272,52 @@ def _passed(facts: Facts) -> Iterator[Piece]:
 
 
 def _missed(facts: Facts) -> set[int]:
-    """The places of calls that found nothing or tried what is not there, and of what they brought, where a report closed the turn,
-    or where what was tried is not there and the agent went on; checks are told."""
-    closed = {(facts.pieces[i].at, facts.pieces[i].part) for i in led_to_report(facts)}
+    """The places of calls that failed on the way, and of what they brought: in a turn that a report closed those that the agent
+    made up for or wrote nothing of, in others those that tried what is not there once the agent went on; checks are told."""
     went_on = max((p.at for p in facts.latest.pieces if p.kind in ("call", "change")), default=-1)
-    failed = {(p.at, p.part): _command(p) for p in facts.pieces if p.kind == "failure"}
-    over = {call for call, cmd in failed.items() if call in closed and (only_looks(cmd) or _asks_of_itself(cmd))}
-    tried = {(p.at, p.part) for p in facts.pieces if p.by == "tool" and was_a_guess(p.text)}
-    over |= {call for call in tried if call in failed and (call in closed or call[0] < went_on)}
-    over = {call for call in over if not checks(failed[call])}
+    failed = {(p.at, p.part): p for p in facts.pieces if p.kind == "failure" and not _found_fault(p)}
+    closed = {(facts.pieces[i].at, facts.pieces[i].part) for i in led_to_report(facts)}.intersection(failed)
+    guessed = {(p.at, p.part) for p in facts.pieces if p.by == "tool" and was_a_guess(p.text)}
+    over = {call for call in guessed.intersection(failed) if call in closed or call[0] < went_on}
+    over |= {call for call in closed if only_looks(_command(failed[call]))}
+    over |= {*_made_up_for(facts, [failed[call] for call in sorted(closed - over)])}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
-def _asks_of_itself(command: str) -> bool:
-    """Whether a command does nothing but ask one program which one it is, or how it is called."""
-    return command.endswith(_ASKS_OF_ITSELF) and sum(1 for _ in programs(command)) == 1
+def _found_fault(failed: Piece) -> bool:
+    """Whether a call that failed is a check, by what it ran or what it says that it found."""
+    command = _command(failed)
+    return (checks(family(command)) and not only_looks(command)) or finds(_fault(failed))
+
+
+def _made_up_for(facts: Facts, failed: Iterable[Piece]) -> Iterator[tuple[int, int]]:
+    """Those of some calls that failed behind which in the same turn the same program or tool did what it should, or the agent
+    wrote nothing of what it failed with."""
+    asked = sorted(request.newest for request in facts.requests)
+    turns: dict[int, list[Piece]] = {}
+    for piece in facts.pieces:
+        turns.setdefault(bisect_right(asked, piece.at), []).append(piece)
+    for each in failed:
+        later = [p for p in turns[bisect_right(asked, each.at)] if p.at > each.at]
+        worked = {_program(p) for p in later if p.kind in ("call", "change") and not p.text.endswith(BY_USER)}
+        if _program(each) in worked or not any(_speaks_of(p.text, _fault(each)) for p in later if p.by == "agent"):
+            yield each.at, each.part
+
+
+def _speaks_of(text: str, fault: str) -> bool:
+    """Whether words say again what a call failed with, or a name in it."""
+    return said_again(fault, text) or not {*literals(fault)}.isdisjoint(literals(text))
+
+
+def _fault(failed: Piece) -> str:
+    """What a call failed with."""
+    return failed.text.partition(" → ")[2].partition("; ")[2]
+
+
+def _program(call: Piece) -> str:
+    """What was called: a program with what it was told to do, or a tool."""
+    told = call.text
+    return " ".join(_tried(call).split()[:2]) if told.startswith("`") else told.partition(" ")[0]
 
 
 def _committed(facts: Facts) -> set[int]:
