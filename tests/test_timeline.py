@@ -31,6 +31,47 @@ def told_of(messages: Sequence[Message], tokens: int) -> str:
     return "\n".join(happened(messages, tokens))
 
 
+# -- reports --------------------------------------------------------------------------------------------------------
+
+
+def review(*findings: str, verdict: str) -> str:
+    """A review as agents write it, with its verdict in a line of its own."""
+    found = "\n\n".join(findings)
+    return (
+        f"## Review\n\n**{verdict}**\n\n---\n\n### Strengths\n\nThe names say what they mean.\n\n### Issues\n\n{found}"
+    )
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    ["Verdict: Approve with two suggestions", "Gesamturteil: freigeben mit zwei Hinweisen", "判定：批准，有两个建议"],
+)
+def test_the_verdict_of_a_review_is_told_though_it_is_set_as_a_heading(verdict: str) -> None:
+    told = told_of([ASKED, says(review("1. The lock is held too long.", verdict=verdict)), LATER], 2_000)
+    assert verdict in told
+
+
+def test_a_review_that_is_given_once_more_is_told_once_also_where_the_task_tells_it() -> None:
+    findings = (
+        "The lock of `mirror_7` is held while the share is written, which stops worker_2 for 45 s (`export.py:12`).",
+        "The counter of `desk_9` is read twice, and the second value is thrown away (`counter.py:98`).",
+        "No test covers the case that the share of the desk is full when the export begins (`test_export.py`).",
+    )
+    numbered = [f"{n}. {each}" for n, each in enumerate(findings, 1)]
+    anew = [f"{n}. {each}" for n, each in enumerate(findings[::-1], 1)]
+    asked = user("Please review the branch of the nightly export, and say what is wrong with it.")
+    messages = [
+        asked,
+        says(review(*numbered, verdict="Verdict: approve")),
+        user("is the branch up to date?"),
+        says("It is."),
+    ]
+    messages += [user("back to the review please"), says(review(*anew, verdict="Verdict: approve")), user("do 1 and 3")]
+    text = extract(Brief(3_000), [*messages, *EDIT]).text
+    assert text.count("`counter.py:98`") == 1
+    assert "`counter.py:98`" in text.partition("## What happened")[0]
+
+
 # -- lists and lines ------------------------------------------------------------------------------------------------
 
 

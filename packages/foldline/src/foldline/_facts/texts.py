@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from foldline._clipping import cut
-from foldline._facts.cues import asks, leans
+from foldline._facts.cues import asks, leans, passes_judgement
 from foldline._facts.literals import line_around
 from foldline._facts.splitting import ends
 from foldline._patterns import pattern
@@ -35,6 +35,8 @@ MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
+_VERDICT = re.compile(r"[^:：]+[:：]\**\s*\w")
+"""A line set as a heading that says what its own label stands for: "**Verdict: approve**" heads nothing."""
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _ROW = re.compile(r"^\|(.+)\|$")
@@ -127,8 +129,11 @@ def _passages(text: str) -> Iterator[Passage]:
             continue
         if not line or _RULE.match(line):
             continue
+        found = _HEADING.match(line)
+        if found and _VERDICT.match(verdict := found[1] or found[2]) and passes_judgement(verdict):
+            found, line, under, whole = None, verdict, "", False
         leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if _ITEM.match(next_line) else _LEAD)
-        if (found := _HEADING.match(line)) or leads:
+        if found or leads:
             if lead:
                 yield Passage(lead)
             label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))

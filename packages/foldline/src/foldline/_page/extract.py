@@ -198,11 +198,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= (
-        set()
-        if brief.fills
-        else reported_on(facts) | repeated(facts, found) | _said_above(facts, said) | left_to_files(facts)
-    )
+    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | left_to_files(facts)
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]
@@ -210,8 +206,8 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
         return found
     silent = not any(piece.by == "agent" for piece in facts.pieces)
     found = [e for e in found if silent or not is_bare(e.piece)]
-    again = told_again(found)
-    return [e for e in found if e.place not in again]
+    elsewhere = told_again(found) | _said_above(facts, said)
+    return [e for e in found if e.place not in elsewhere]
 
 
 def _known(page: Page, facts: Facts) -> set[str]:
