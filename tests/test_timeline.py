@@ -51,6 +51,28 @@ def test_the_verdict_of_a_review_is_told_though_it_is_set_as_a_heading(verdict: 
     assert verdict in told
 
 
+def test_each_turn_that_a_report_closed_says_what_came_of_it_before_older_reports_have_the_room() -> None:
+    def long(name: str) -> str:
+        lines = (
+            f"- `{name}_{n}.py` reads the rows of table {n} by a cursor of its own, and closes it late."
+            for n in range(18)
+        )
+        return f"The folder {name} is not fit for the move to the new share.\n\nWhat was found there:\n" + "\n".join(
+            lines
+        )
+
+    names = ["mirrors", "counters", "labels", "drawers", "shelves", "desks"]
+    messages = [
+        m
+        for name in names
+        for m in (user(f"Please look at the folder {name}, and say what is wrong with it."), says(long(name)))
+    ]
+    quick = [user("Please review the last commit of the exporter, and return findings only."), says("No findings.")]
+    told = told_of([*messages, *quick, LATER], 2_000)
+    assert [name for name in names if f"The folder {name} is not fit for the move" not in told] == []
+    assert "No findings." in told
+
+
 def test_a_review_that_is_given_once_more_is_told_once_also_where_the_task_tells_it() -> None:
     findings = (
         "The lock of `mirror_7` is held while the share is written, which stops worker_2 for 45 s (`export.py:12`).",
