@@ -73,6 +73,19 @@ def test_each_turn_that_a_report_closed_says_what_came_of_it_before_older_report
     assert "No findings." in told
 
 
+@pytest.mark.parametrize(
+    "label", ["Still clearly open from the plan:", "What is still genuinely not done:", "Still open:"]
+)
+def test_of_lists_of_what_is_open_the_newest_is_told_and_no_older_one_of_the_same_work(label: str) -> None:
+    older = "- the lock of the share\n- timeouts of the counters\n- release notes for the desk"
+    newer = "- the lock of the share by worker_2\n- a test of the full share"
+    first, second = (says(f"Two steps landed.\n\n{label}\n{each}\n\nThe branch is clean.") for each in (older, newer))
+    told = told_of([ASKED, first, user("just keep going until all of that is done"), *EDIT, second, LATER], 2_000)
+    assert "a test of the full share" in told
+    assert "timeouts of the counters" not in told
+    assert "timeouts of the counters" in told_of([ASKED, first, LATER], 2_000)
+
+
 def test_a_review_that_is_given_once_more_is_told_once_also_where_the_task_tells_it() -> None:
     findings = (
         "The lock of `mirror_7` is held while the share is written, which stops worker_2 for 45 s (`export.py:12`).",
