@@ -86,6 +86,17 @@ def test_of_lists_of_what_is_open_the_newest_is_told_and_no_older_one_of_the_sam
     assert "timeouts of the counters" in told_of([ASKED, first, LATER], 2_000)
 
 
+def test_what_was_said_on_the_way_to_a_report_that_the_task_tells_is_not_told_beside_it() -> None:
+    way = "The odd part is that the error names the lock of mirror_7, because nobody holds it."
+    looked = [Message("assistant", (Text(way), *bash("cat desk.log")[0].parts)), bash("cat desk.log", "no holder")[1]]
+    report = says("The share is full since Tuesday.\n\n- Nothing else is wrong with it.\n- Emptying it would do.")
+    asked = user("why does the export fail")
+    assert way in told_of([asked, *looked, report, LATER], 2_000)
+    text = extract(Brief(2_000), [asked, *looked, report, user("make a pr"), *EDIT]).text
+    assert "The share is full since Tuesday." in text
+    assert way not in text
+
+
 def test_a_review_that_is_given_once_more_is_told_once_also_where_the_task_tells_it() -> None:
     findings = (
         "The lock of `mirror_7` is held while the share is written, which stops worker_2 for 45 s (`export.py:12`).",

@@ -28,6 +28,7 @@ from foldline._page.plain import plain
 from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
+from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
 from foldline._page.tables import rows
@@ -226,13 +227,22 @@ def _focus(brief: Brief) -> str:
 
 
 def _said_above(facts: Facts, now: str) -> set[int]:
-    """The places of the report that the task as it is told holds as a whole."""
+    """The places of the report that the task as it is told holds as a whole, and of what the agent said on the way to it, but for
+    what it worked out at length."""
     reports: dict[int, list[int]] = {}
+    thoughts: dict[int, list[int]] = {}
     for i, piece in enumerate(facts.pieces):
-        if piece.kind == "report":
-            reports.setdefault(piece.at, []).append(i)
-    held = (places for places in reports.values() if all(bare(facts.pieces[i]) in now for i in places))
-    return {i for places in held for i in places if len(places) > 1}
+        if piece.kind in ("report", "thought"):
+            (reports if piece.kind == "report" else thoughts).setdefault(piece.at, []).append(i)
+    held = [
+        at for at, places in reports.items() if len(places) > 1 and all(bare(facts.pieces[i]) in now for i in places)
+    ]
+    over = {i for at in held for i in reports[at]}
+    for at in held:
+        begun = max((r.newest for r in facts.requests if r.newest < at), default=-1)
+        way = (places for said, places in thoughts.items() if begun < said < at)
+        over.update(i for places in way if len(places) < AT_LENGTH for i in places)
+    return over
 
 
 def _asked_in(facts: Facts, wants: Task) -> dict[int, set[str] | None]:
