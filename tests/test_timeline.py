@@ -86,6 +86,23 @@ def test_of_lists_of_what_is_open_the_newest_is_told_and_no_older_one_of_the_sam
     assert "timeouts of the counters" in told_of([ASKED, first, LATER], 2_000)
 
 
+@pytest.mark.parametrize(
+    "stale",
+    [
+        "No files were changed.",
+        "Keine Dateien wurden geändert.",
+        "No se modificaron archivos.",
+        "没有修改任何文件。",
+    ],
+)
+def test_what_a_report_says_only_of_its_moment_is_not_told_once_work_went_on(stale: str) -> None:
+    asked = [ASKED, says(f"The share has been full since Tuesday, so the export stops at 12:45.\n\n{stale}")]
+    page = extract(Brief(2_000), [*asked, user("fix it"), *EDIT]).text
+    assert "The share has been full since Tuesday" in page
+    assert stale not in page
+    assert stale in extract(Brief(2_000), [*asked, LATER]).text
+
+
 def test_what_was_said_on_the_way_to_a_report_that_the_task_tells_is_not_told_beside_it() -> None:
     way = "The odd part is that the error names the lock of mirror_7, because nobody holds it."
     looked = [Message("assistant", (Text(way), *bash("cat desk.log")[0].parts)), bash("cat desk.log", "no holder")[1]]

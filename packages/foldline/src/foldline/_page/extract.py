@@ -8,12 +8,14 @@ which files there are. Everything is quoted, in the order in which it happened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from foldline._clipping import cut
+from foldline._facts.cues import tells_of_its_moment
 from foldline._facts.folders import is_absolute
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
-from foldline._facts.splitting import sentences
+from foldline._facts.splitting import sentences, split
 from foldline._facts.standing import answered, comes_last
 from foldline._facts.told import ASKED_BEFORE, COMMAND, LATER, POINTER, PROJECT
 from foldline._facts.trails import STAGED
@@ -114,10 +116,19 @@ def _for_reading(facts: Facts) -> Facts:
     known = {file.path for file in facts.files}
     staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
     behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
-    told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
+    over = _overtaken(facts)
+    told = named_once([_in_short(p) for i, p in enumerate(facts.pieces) if p.kind not in FILLING and i not in over])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     facts = replace(facts, pieces=tuple(found_aloud(facts)))
     return replace(facts, pieces=tuple(rows(readable(counted(facts)))))
+
+
+def _overtaken(facts: Facts) -> set[int]:
+    """The places of sentences of a report, but for its first, that only tell how work stood then, where something was changed since."""
+    worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
+    beside = ((i, p) for i, (before, p) in enumerate(pairwise(facts.pieces), 1) if before.at == p.at < worked)
+    said = ((i, p) for i, p in beside if p.kind == "report" and not p.open)
+    return {i for i, p in said if all(map(tells_of_its_moment, split(p.text)))}
 
 
 def _for_filling(facts: Facts) -> Facts:
