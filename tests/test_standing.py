@@ -226,7 +226,8 @@ def test_who_agrees_to_the_answer_of_a_question_asks_for_nothing_older() -> None
     told = ["> do we have tests for this?", proposed, "> yes please do"]
     assert now(*talk, user("yes please do"), *edit("src/b.py"))[:3] == told
     assert now(*talk, after=("yes please do",))[:1] == told[:1]
-    assert now(*talk, user("and the docs?"))[0] == f"> {BRANCH.text}"
+    told = now(*talk, user("and the docs?"))
+    assert (told[0], told[-1]) == ("> and the docs?", f"(before that the user had asked) “{BRANCH.text}”")
 
 
 def test_what_the_agent_had_said_is_not_the_users_once_the_page_comes_back_as_text() -> None:
@@ -302,6 +303,27 @@ def test_short_words_that_take_up_nothing_leave_the_request_that_was_done_before
     told = now(*opened, user("can you fix linting"), *edit("src/b.py"))
     assert told[0] == "> can you fix linting"
     assert any(line.startswith("(before that the user had asked) “Commit what is there") for line in told)
+
+
+def test_a_choice_of_what_was_reviewed_heads_the_task_and_what_was_done_before_is_none() -> None:
+    side = [user("can we also set the right author on the commits of the mirror?"), *edit("src/a.py")]
+    side += [says("The author comes from the global settings now. All tests pass.")]
+    review = says("1. The lock is held too long.\n2. The name is wrong.\n\nStill open: a test of the lock.")
+    told = now(*side, user("let's get back to the review please"), review, user("do 1 and 2"), *edit("src/b.py"))
+    assert [line for line in told if line.startswith("> ")] == ["> do 1 and 2"]
+    assert told[0] == "> do 1 and 2"
+    assert told[1].startswith("(the agent had proposed) ")
+    assert told[-1] == "(before that the user had asked) “let's get back to the review please”"
+
+
+def test_words_that_only_said_to_go_on_are_no_task_once_newer_ones_choose() -> None:
+    offer = says("Both are known problems. Shall I note them, or fix them now?")
+    menu = says("Both are noted.\n\nLeft are the guard, the name and the test. Shall I do all of them, or some?")
+    noted = [user("yeah, note both and go to the others"), *bash("gh pr comment 7 --body noted"), menu]
+    told = now(BRANCH, *edit("src/a.py"), offer, *noted, user("all three"))
+    assert told[0] == "> all three"
+    assert told[1].startswith("(the agent had proposed) Both are noted.")
+    assert not any(line.startswith("> yeah") for line in told)
 
 
 def test_what_was_put_into_a_commit_was_changed_however_that_was_done() -> None:

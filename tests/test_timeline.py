@@ -31,6 +31,110 @@ def told_of(messages: Sequence[Message], tokens: int) -> str:
     return "\n".join(happened(messages, tokens))
 
 
+# -- reports --------------------------------------------------------------------------------------------------------
+
+
+def review(*findings: str, verdict: str) -> str:
+    """A review as agents write it, with its verdict in a line of its own."""
+    found = "\n\n".join(findings)
+    return (
+        f"## Review\n\n**{verdict}**\n\n---\n\n### Strengths\n\nThe names say what they mean.\n\n### Issues\n\n{found}"
+    )
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    ["Verdict: Approve with two suggestions", "Gesamturteil: freigeben mit zwei Hinweisen", "判定：批准，有两个建议"],
+)
+def test_the_verdict_of_a_review_is_told_though_it_is_set_as_a_heading(verdict: str) -> None:
+    told = told_of([ASKED, says(review("1. The lock is held too long.", verdict=verdict)), LATER], 2_000)
+    assert verdict in told
+
+
+def test_each_turn_that_a_report_closed_says_what_came_of_it_before_older_reports_have_the_room() -> None:
+    def long(name: str) -> str:
+        lines = (
+            f"- `{name}_{n}.py` reads the rows of table {n} by a cursor of its own, and closes it late."
+            for n in range(18)
+        )
+        return f"The folder {name} is not fit for the move to the new share.\n\nWhat was found there:\n" + "\n".join(
+            lines
+        )
+
+    names = ["mirrors", "counters", "labels", "drawers", "shelves", "desks"]
+    messages = [
+        m
+        for name in names
+        for m in (user(f"Please look at the folder {name}, and say what is wrong with it."), says(long(name)))
+    ]
+    quick = [user("Please review the last commit of the exporter, and return findings only."), says("No findings.")]
+    told = told_of([*messages, *quick, LATER], 2_000)
+    assert [name for name in names if f"The folder {name} is not fit for the move" not in told] == []
+    assert "No findings." in told
+
+
+@pytest.mark.parametrize(
+    "label", ["Still clearly open from the plan:", "What is still genuinely not done:", "Still open:"]
+)
+def test_of_lists_of_what_is_open_the_newest_is_told_and_no_older_one_of_the_same_work(label: str) -> None:
+    older = "- the lock of the share\n- timeouts of the counters\n- release notes for the desk"
+    newer = "- the lock of the share by worker_2\n- a test of the full share"
+    first, second = (says(f"Two steps landed.\n\n{label}\n{each}\n\nThe branch is clean.") for each in (older, newer))
+    told = told_of([ASKED, first, user("just keep going until all of that is done"), *EDIT, second, LATER], 2_000)
+    assert "a test of the full share" in told
+    assert "timeouts of the counters" not in told
+    assert "timeouts of the counters" in told_of([ASKED, first, LATER], 2_000)
+
+
+@pytest.mark.parametrize(
+    "stale",
+    [
+        "No files were changed.",
+        "Keine Dateien wurden geändert.",
+        "No se modificaron archivos.",
+        "没有修改任何文件。",
+    ],
+)
+def test_what_a_report_says_only_of_its_moment_is_not_told_once_work_went_on(stale: str) -> None:
+    asked = [ASKED, says(f"The share has been full since Tuesday, so the export stops at 12:45.\n\n{stale}")]
+    page = extract(Brief(2_000), [*asked, user("fix it"), *EDIT]).text
+    assert "The share has been full since Tuesday" in page
+    assert stale not in page
+    assert stale in extract(Brief(2_000), [*asked, LATER]).text
+
+
+def test_what_was_said_on_the_way_to_a_report_that_the_task_tells_is_not_told_beside_it() -> None:
+    way = "The odd part is that the error names the lock of mirror_7, because nobody holds it."
+    looked = [Message("assistant", (Text(way), *bash("cat desk.log")[0].parts)), bash("cat desk.log", "no holder")[1]]
+    report = says("The share is full since Tuesday.\n\n- Nothing else is wrong with it.\n- Emptying it would do.")
+    asked = user("why does the export fail")
+    assert way in told_of([asked, *looked, report, LATER], 2_000)
+    text = extract(Brief(2_000), [asked, *looked, report, user("make a pr"), *EDIT]).text
+    assert "The share is full since Tuesday." in text
+    assert way not in text
+
+
+def test_a_review_that_is_given_once_more_is_told_once_also_where_the_task_tells_it() -> None:
+    findings = (
+        "The lock of `mirror_7` is held while the share is written, which stops worker_2 for 45 s (`export.py:12`).",
+        "The counter of `desk_9` is read twice, and the second value is thrown away (`counter.py:98`).",
+        "No test covers the case that the share of the desk is full when the export begins (`test_export.py`).",
+    )
+    numbered = [f"{n}. {each}" for n, each in enumerate(findings, 1)]
+    anew = [f"{n}. {each}" for n, each in enumerate(findings[::-1], 1)]
+    asked = user("Please review the branch of the nightly export, and say what is wrong with it.")
+    messages = [
+        asked,
+        says(review(*numbered, verdict="Verdict: approve")),
+        user("is the branch up to date?"),
+        says("It is."),
+    ]
+    messages += [user("back to the review please"), says(review(*anew, verdict="Verdict: approve")), user("do 1 and 3")]
+    text = extract(Brief(3_000), [*messages, *EDIT]).text
+    assert text.count("`counter.py:98`") == 1
+    assert "`counter.py:98`" in text.partition("## What happened")[0]
+
+
 # -- lists and lines ------------------------------------------------------------------------------------------------
 
 

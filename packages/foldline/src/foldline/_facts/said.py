@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from foldline._facts.cues import asks, decides, labels_open, option, says_back, says_open, says_when_done
+from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
@@ -183,7 +183,7 @@ class Said:
         for i, each in enumerate(said):
             edge = report and i in (0, len(said) - 1)
             more = left and each.text[:1].islower()
-            told = more or labels_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
+            told = more or says_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
             left = report and told and not _TICKED.match(each.text)
             back = says_back(each.text)
             marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}

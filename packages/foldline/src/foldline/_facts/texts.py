@@ -36,6 +36,8 @@ MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
+_SAYS = re.compile(r"\*\*([^*:：]{1,60}(?:: |：)[^*]*\w)[^*\w]*\*\*$")
+"""A line in bold that says what its own label stands for: "**Verdict: approve**" heads nothing."""
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
 _ITEM = re.compile(r"[-*+•]\s|\(?\d{1,2}[.)]\s|\|")
 _COUNTED = re.compile(r"\*{0,2}1[.)] ")
@@ -148,8 +150,11 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         line = line.strip()
         if not line or _RULE.match(line):
             continue
+        if said := _SAYS.match(line):
+            line, under = said[1], ""
+        found = None if said else _HEADING.match(line)
         leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if _ITEM.match(next_line) else _LEAD)
-        if (found := _HEADING.match(line)) or leads:
+        if found or leads:
             if lead:
                 yield Passage(lead)
             label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from itertools import accumulate
 from math import log
 
-from foldline._facts.cues import asks, leans, reasons, wonders
+from foldline._facts.cues import asks, leans, passes_judgement, reasons, wonders
 from foldline._facts.types import Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS
@@ -242,7 +242,8 @@ def _shape(piece: Piece) -> str:
 
 
 def told_again(found: Sequence[Candidate]) -> set[int]:
-    """The places of what a later message says most of again, of reports of the agent: all but how each of them begins.
+    """The places of what a later message says most of again, of reports of the agent: all but the verdict, or how each of them
+    begins that has none.
 
     Its lines stay with their first sentences, as many of them as there is room for.
     """
@@ -252,11 +253,17 @@ def told_again(found: Sequence[Candidate]) -> set[int]:
             reports.setdefault(each.piece.at, []).append(each)
     over: set[int] = set()
     for at in _superseded(found, reports):
-        begins = [each for each in reports[at] if each.piece.begins]
+        verdict = [each for each in reports[at] if _judges(each.piece)]
+        begins = verdict or [each for each in reports[at] if each.piece.begins]
         ends = accumulate(_cost(each, True) for each in begins)
         kept = {each.place for each, end in zip(begins, ends) if end <= REPORT}
         over.update(each.place for each in reports[at] if each.place not in kept)
     return over
+
+
+def _judges(piece: Piece) -> bool:
+    """Whether a piece says the verdict of a report, below its title as well."""
+    return any(map(passes_judgement, (piece.text, piece.text.partition(": ")[2])))
 
 
 def _superseded(found: Sequence[Candidate], reports: Mapping[int, Sequence[Candidate]]) -> set[int]:

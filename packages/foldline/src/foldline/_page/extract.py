@@ -8,12 +8,14 @@ which files there are. Everything is quoted, in the order in which it happened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from foldline._clipping import cut
+from foldline._facts.cues import tells_of_its_moment
 from foldline._facts.folders import is_absolute, without_names
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
-from foldline._facts.splitting import sentences
+from foldline._facts.splitting import sentences, split
 from foldline._facts.standing import answered, comes_last
 from foldline._facts.told import ASKED_BEFORE, LATER, POINTER, given_by
 from foldline._facts.trails import STAGED
@@ -29,6 +31,7 @@ from foldline._page.plain import plain
 from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
+from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
 from foldline._page.task import Task, below, missing, rules, task
@@ -113,10 +116,19 @@ def _for_reading(facts: Facts) -> Facts:
     known = {file.path for file in facts.files}
     staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
     behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
-    told = named_once([_in_short(piece) for piece in facts.pieces if piece.kind not in FILLING])
+    over = _overtaken(facts)
+    told = named_once([_in_short(p) for i, p in enumerate(facts.pieces) if p.kind not in FILLING and i not in over])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     facts = replace(facts, pieces=tuple(found_aloud(facts)))
     return replace(facts, pieces=tuple(laid_out(readable(counted(facts)))))
+
+
+def _overtaken(facts: Facts) -> set[int]:
+    """The places of sentences of a report, but for its first, that only tell how work stood then, where something was changed since."""
+    worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
+    beside = ((i, p) for i, (before, p) in enumerate(pairwise(facts.pieces), 1) if before.at == p.at < worked)
+    said = ((i, p) for i, p in beside if p.kind == "report" and not p.open)
+    return {i for i, p in said if all(map(tells_of_its_moment, split(p.text)))}
 
 
 def _for_filling(facts: Facts) -> Facts:
@@ -200,11 +212,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= (
-        set()
-        if brief.fills
-        else reported_on(facts) | repeated(facts, found) | _said_above(facts, said) | left_to_files(facts)
-    )
+    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | left_to_files(facts)
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]
@@ -212,8 +220,8 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
         return found
     silent = not any(piece.by == "agent" for piece in facts.pieces)
     found = [e for e in found if silent or not is_bare(e.piece)]
-    again = told_again(found)
-    return [e for e in found if e.place not in again]
+    elsewhere = told_again(found) | _said_above(facts, said)
+    return [e for e in found if e.place not in elsewhere]
 
 
 def _known(page: Page, facts: Facts) -> set[str]:
@@ -234,13 +242,22 @@ def _focus(brief: Brief) -> str:
 
 
 def _said_above(facts: Facts, now: str) -> set[int]:
-    """The places of the report that the task as it is told holds as a whole."""
+    """The places of the report that the task as it is told holds as a whole, and of what the agent said on the way to it, but for
+    what it worked out at length."""
     reports: dict[int, list[int]] = {}
+    thoughts: dict[int, list[int]] = {}
     for i, piece in enumerate(facts.pieces):
-        if piece.kind == "report":
-            reports.setdefault(piece.at, []).append(i)
-    held = (places for places in reports.values() if all(bare(facts.pieces[i]) in now for i in places))
-    return {i for places in held for i in places if len(places) > 1}
+        if piece.kind in ("report", "thought"):
+            (reports if piece.kind == "report" else thoughts).setdefault(piece.at, []).append(i)
+    held = [
+        at for at, places in reports.items() if len(places) > 1 and all(bare(facts.pieces[i]) in now for i in places)
+    ]
+    over = {i for at in held for i in reports[at]}
+    for at in held:
+        begun = max((r.newest for r in facts.requests if r.newest < at), default=-1)
+        way = (places for said, places in thoughts.items() if begun < said < at)
+        over.update(i for places in way if len(places) < AT_LENGTH for i in places)
+    return over
 
 
 def _asked_in(facts: Facts, wants: Task) -> dict[int, set[str] | None]:

@@ -85,7 +85,7 @@ def wanted(
     words: Sequence[str], said: str, proposes: bool, before: Sequence[str], taken_up: bool, room: int
 ) -> list[str]:
     """What the user wants as quotations, with what was asked `before` and is over and, in what room that leaves, what the agent
-    had said: a proposal that the last of the words have `taken_up` stands before these."""
+    had said: a proposal that the last of the words have `taken_up` stands between them and older words that are in force."""
     newest = quoted(words[-1:], room)
     lines = quoted(words[:-1], room - size(newest))
     asked = "; ".join(f"“{cut_between(' '.join(safe(text).split()), ASKED)}”" for text in before)
@@ -95,11 +95,11 @@ def wanted(
     if said and left > LEAST_PROPOSAL:
         whole = estimate(said) <= left - LEAST_CUT
         cut = [line.removeprefix("> ") for line in quoted([said if whole else _outline(said)], left - 4)]
-    if not cut:
-        return [*lines, *newest, *asked_before]
     mark = PROPOSED if taken_up else ANSWERED if proposes else REPORTED
-    told = [f"{mark}{anothers(cut[0])}", *map(anothers, cut[1:])]
-    return [*lines, *told, *newest] if taken_up else [*lines, *newest, *asked_before, *told]
+    told = [f"{mark if i == 0 else ''}{anothers(line)}" for i, line in enumerate(cut)]
+    if not taken_up:
+        return [*lines, *newest, *asked_before, *told]
+    return [*lines, *told, *newest, *asked_before] if lines else [*newest, *told, *asked_before]
 
 
 def size(lines: Iterable[str]) -> int:

@@ -4,8 +4,9 @@ one, its outline, or how it opens."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 
+from foldline._facts.cues import asks
 from foldline._page.choosing import Candidate
 from foldline._page.quoting import number
 from foldline._page.wholes import STEPS, goes_on
@@ -25,6 +26,12 @@ NEWEST, SHORT = 3, 300
 LABEL = 40
 """Characters of a sentence that by itself says nothing: the one behind it does."""
 
+BRIEF = 60
+"""Tokens of a report that is the outcome of its turn as a whole; of a longer one a sentence is."""
+
+OUTCOMES = 0.15
+"""The share of the timeline that outcomes of turns have of which else nothing would be told."""
+
 LEAST_ROOM = 500
 """Tokens of a timeline below which sentences are chosen one by one, from wherever they stand."""
 
@@ -39,7 +46,7 @@ Form = Callable[[Report], list[Candidate]]
 
 def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) -> list[Candidate]:
     """What was chosen within `room` tokens, but of each longer report a form in place of what was chosen of it: how it opens,
-    then fuller ones, the newest first."""
+    then fuller ones, the newest first. How each begins stands before the rest, as what stands last is left out first."""
     among = places(reports)
     others = [each for each in chosen if each.place not in among]
     forms: list[list[Candidate]] = [[] for _ in reports]
@@ -49,7 +56,27 @@ def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) ->
             fuller = shape(reports[i]) if i >= len(reports) - NEWEST else _short(shape(reports[i]))
             if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
                 forms[i], left = fuller, left - more
-    return [*others, *(each for form in reversed(forms) for each in form)]
+    begins = places(map(_FORMS[0], reports))
+    told = [each for form in reversed(forms) for each in form]
+    return [*others, *sorted(told, key=lambda each: each.place not in begins)]
+
+
+def outcomes(found: Iterable[Candidate], turns: set[int], turn: Callable[[int], int], room: int) -> list[Candidate]:
+    """What came of some `turns` in which the agent reported, in few words of their last reports; nothing where that is too much
+    for all of them: of many turns those are told that say most."""
+    said = (e for e in found if e.piece.kind == "report" and e.share > OFTEN and turn(e.piece.at) in turns)
+    last = {turn(at): [*some] for at, some in groupby(said, key=lambda each: each.piece.at)}
+    told = [each for report in last.values() for each in _outcome(report)]
+    return told if _cost(told) <= room * OUTCOMES else []
+
+
+def _outcome(report: Report) -> list[Candidate]:
+    """A short report whole, else the first of its sentences that says something by itself; nothing of one that asks."""
+    said = [each for each in report if not (asks(each.piece.text) or each.piece.text.endswith((":", "：")))]
+    if _cost(report) <= BRIEF:
+        return [*said]
+    telling = (each for each in said if not each.piece.item and len(each.piece.text) > LABEL)
+    return _whole(report, [*islice(telling, 1)])
 
 
 def places(reports: Iterable[Report]) -> set[int]:

@@ -42,6 +42,9 @@ MADE = (COMMIT, PULL)
 AGAIN = 0.55
 """The share of what the agent said amid its work that a report says again where it is enough to tell the report."""
 
+OPEN_ITEMS = 40
+"""Items of the next newer lists of what is open among which one of an older list is looked for."""
+
 SOON = 12
 """Messages within which the agent finds out that an alarm was none: a few calls."""
 
@@ -210,7 +213,23 @@ def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
-    return calls | _moved(facts) | words | {*_reported_anew(facts)}
+    return calls | _moved(facts) | words | {*_reported_anew(facts)} | _listed_anew(facts)
+
+
+def _listed_anew(facts: Facts) -> set[int]:
+    """The places of lists of what is open, where a later report lists some of it anew: the rest was done since."""
+    lists: dict[int, list[int]] = {}
+    for i, piece in enumerate(facts.pieces):
+        if piece.kind == "report" and piece.item and piece.open:
+            lists.setdefault(piece.at, []).append(i)
+    over: set[int] = set()
+    later: list[str] = []
+    for _, places in sorted(lists.items(), reverse=True):
+        words = [bare(facts.pieces[i]) for i in places]
+        if any(said_again(each, line) for each in words for line in later):
+            over.update(places)
+        later = [*words, *later][:OPEN_ITEMS]
+    return over
 
 
 def _looked_up(facts: Facts) -> set[int]:

@@ -56,6 +56,7 @@ class Task(NamedTuple):
     proposes: bool = False
     """Whether the newest words take up what was said; else it is only what they came behind."""
     before: tuple[str, ...] = ()
+    """The newest first."""
     taken_up: bool = False
     """Whether the last of the words take up what the agent proposed."""
 
@@ -108,17 +109,48 @@ def _wanted(facts: Facts, after: Sequence[str]) -> Task:
     newest = (since or words)[-1]
     before = facts.end if since else chain[-1].newest
     leaning = _leaning(facts, words, newest, chain[-1].newest if len(chain) > 1 and not since else facts.end)
+    asked = chain if since else chain[:-1]
     if leaning.proposes or resumes(newest):
-        return leaning._replace(taken_up=leaning.proposes and not since)
-    done = _done(facts, chain if since else chain[:-1], before)
+        done = [] if says_yes(newest) or _chooses(facts, before) else [*_left_behind(facts, asked, before)]
+        leaning = leaning._replace(taken_up=leaning.proposes and not since)
+    else:
+        done = _done(facts, asked, before)
     pending = [request.text for request in (*planned, *chain) if request not in done]
-    return leaning._replace(words=pending, before=tuple(request.text for request in done))
+    return leaning._replace(words=pending, before=(*_saying(done),))
 
 
 def _done(facts: Facts, requests: Sequence[UserRequest], before: int) -> list[UserRequest]:
     """The requests behind which the agent closed a turn, before the newest words came."""
     closed = max((p.at for p in facts.pieces if p.kind == "report" and p.at < before), default=-1)
     return [request for request in requests if request.newest < closed]
+
+
+def _left_behind(facts: Facts, requests: Sequence[UserRequest], before: int) -> Iterator[UserRequest]:
+    """Those of them that are over though the newest words take up a report: what the report behind each leaves open was no question
+    before any work, and names nothing of it."""
+    done = _done(facts, requests, before)
+    reports = [p for p in facts.pieces if p.kind == "report"]
+    for request, end in zip(done, (*(r.newest for r in done[1:]), before)):
+        closed = max((p.at for p in reports if request.newest < p.at < end), default=end)
+        left = [p.text for p in reports if p.at == closed and (p.open or asks(p.text))]
+        worked = any(p.by == "tool" and request.newest < p.at < closed for p in facts.pieces)
+        if (worked or not any(map(asks, left))) and not any(shared_words(request.text, left)):
+            yield request
+
+
+def _saying(done: Sequence[UserRequest]) -> Iterator[str]:
+    """Requests that are over, the newest first, up to one that says something by itself, without what only said yes."""
+    for request in reversed(done):
+        if _length(request.text) >= SAYING:
+            yield request.text
+            return
+        if not says_yes(request.text):
+            yield request.text
+
+
+def _chooses(facts: Facts, at: int) -> bool:
+    """Whether the user chose there of a menu, which says how what was asked before is to be done."""
+    return any(p.kind == "answer" and p.by == "agent" and p.at == at for p in facts.pieces)
 
 
 def _leans_on_what_is_behind(facts: Facts, newest: str) -> bool:

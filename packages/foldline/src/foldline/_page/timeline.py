@@ -12,7 +12,7 @@ from foldline._facts.types import Facts
 from foldline._messages import replace
 from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_bare, is_raw, next_best, terms, unlike
 from foldline._page.quoting import shorten
-from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, places
+from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
 from foldline._page.wholes import halved, standing, torn
@@ -109,9 +109,16 @@ class Timeline:
         self.chosen += self._choose(rest, room - self._spent)
         if not self._fills and room >= LEAST_ROOM:
             reports = longer(self.found)
-            self.chosen = formed(reports, self.chosen, room)
+            told = formed(reports, self.chosen, room)
+            came = outcomes(self.found, self._unanswered(told), self._turns.turn, room)
+            self.chosen = [*came, *formed(reports, self.chosen, room - sum(e.cost for e in came))] if came else told
             left_out = places(reports) - {each.place for each in self.chosen}
             self.found = [each for each in self.found if each.place not in left_out]
+
+    def _unanswered(self, told: Sequence[Candidate]) -> set[int]:
+        """The turns of which the user's words are `told`, and no word of the agent."""
+        turns = {by: {self._turns.turn(e.piece.at) for e in told if e.piece.by == by} for by in ("user", "agent")}
+        return turns["user"] - turns["agent"]
 
     def _words(self) -> list[Candidate]:
         """The user's words; where no budget is to be filled, of a long message how it begins and ends."""

@@ -33,8 +33,8 @@ class Turns:
     def __init__(self, facts: Facts, wanted: Sequence[str], head: int, *, numbered: bool) -> None:
         asked = [(at, r) for r in facts.requests for at in {r.at, r.newest}] if numbered else []
         self._starts = sorted(at for at, _ in asked)
-        self._elsewhere = {self._turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
-        self._now = max((self._turn(r.newest) for _, r in asked if r.text in wanted), default=0)
+        self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
+        self._now = max((self.turn(r.newest) for _, r in asked if r.text in wanted), default=0)
         self._pieces = facts.pieces
         self._room = head
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
@@ -59,7 +59,8 @@ class Turns:
             yield line
             turn, last = now, group[-1]
 
-    def _turn(self, at: int) -> int:
+    def turn(self, at: int) -> int:
+        """The number of the turn in which a message stands; 0 where none is numbered."""
         return bisect_right(self._starts, at)
 
     def _head(self, turn: int) -> str:
@@ -75,7 +76,7 @@ class Turns:
         turn = 0
         for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
             group = [*some]
-            now = self._turn(group[0].piece.at)
+            now = self.turn(group[0].piece.at)
             edit = len(group) == 1 and is_edit(group[0].piece)
             if edits and not (edit and now == turn):
                 yield turn, edits
