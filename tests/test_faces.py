@@ -54,6 +54,7 @@ class Home:
             input=input,
             capture_output=True,
             encoding=more.get("PYTHONIOENCODING", "utf-8"),
+            errors="surrogateescape",  # a document is handed on in its own encoding, wherever to
             check=False,
             timeout=30,
         )

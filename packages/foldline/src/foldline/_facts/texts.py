@@ -130,25 +130,14 @@ def _passages(text: str) -> Iterator[Passage]:
 
 def _read(text: str, passed: list[str]) -> Iterator[Passage]:
     """The same; what is `passed` are such headings before the next one."""
-    heading, block, fence, opened = "", list[str](), "", ""
-    under, whole, lead = "", False, ""
+    heading, under, whole, lead = "", "", False, ""
     columns: list[str] = []
-    lines = text.splitlines()
-    for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
-        if found := _FENCE.match(line):
-            if fence:
-                if code := _head_of([line.strip() for line in block if line.strip()]):
-                    led = f"{heading}: " if heading else ""
-                    yield Passage(f"{led}{code}", under, code=True, laid_out=_laid_out(heading, opened, block))
-                heading, lead, block, fence = "", "", [], ""
-            else:
-                fence, opened = found[1], line.strip()
-            continue
-        if fence:
-            block.append(line)
-            continue
-        line = line.strip()
-        if not line or _RULE.match(line):
+    for line, below, next_line, opened, block in _lines(text):
+        if opened:
+            if code := _head_of([line.strip() for line in block if line.strip()]):
+                led = f"{heading}: " if heading else ""
+                yield Passage(f"{led}{code}", under, code=True, laid_out=_laid_out(heading, opened, block))
+            heading = lead = ""
             continue
         if said := _SAYS.match(line):
             line, under = said[1], ""
@@ -191,6 +180,31 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
                 yield Passage(each, under, begins=False)
     if lead:
         yield Passage(lead)
+
+
+class _Line(NamedTuple):
+    """A line that says something, with the line below it and the next one that is not blank; or a fenced block."""
+
+    text: str
+    below: str = ""
+    following: str = ""
+    opened: str = ""
+    """How the block begins; empty for a line."""
+    block: Sequence[str] = ()
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    """The lines of a text that say something, and its fenced blocks that are closed."""
+    lines, opened, block = text.splitlines(), "", list[str]()
+    for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
+        if _FENCE.match(line):
+            if opened:
+                yield _Line("", opened=opened, block=block)
+            opened, block = "" if opened else line.strip(), []
+        elif opened:
+            block.append(line)
+        elif (said := line.strip()) and not _RULE.match(said):
+            yield _Line(said, below, next_line)
 
 
 def _next_lines(lines: Sequence[str]) -> list[str]:
