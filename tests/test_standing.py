@@ -1118,6 +1118,24 @@ THREAD = "Still open (your call): The thread: it waits for the reviewer."
 GAPS = "Gaps in the tests: merge tags and light tags have none."
 
 
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Deferred",
+        "Out of scope",
+        "Zurückgestellt",
+        "Fuera de alcance",
+        "Di luar cakupan",
+        "후속 작업",
+        "先送り",
+        "暂缓",
+    ],
+)
+def test_what_a_report_puts_off_is_open(label: str) -> None:
+    put_off = f"The rows are read again, and all the tests pass.\n\n## {label}\n- the seams of the halls"
+    assert section(page([TASK, *edit("rows.py"), says(put_off)]), "State")[-1] == f"{label}: the seams of the halls"
+
+
 def test_all_that_a_report_lists_as_open_is_told_behind_a_later_report() -> None:
     asked = [TASK, *edit("a.py"), says(LISTED), user("What does the flag do?")]
     spoken = [*asked, says("It names the branches that are read."), user("Rename it, please."), *edit("b.py")]
