@@ -12,7 +12,7 @@ from foldline import Brief, Message, Summary
 from foldline._facts.reading import facts_of
 from foldline._facts.splitting import split
 from foldline._page.extract import compose
-from foldline.extend import Text, ToolCall, ToolResult, extract
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult, extract
 from talk import bash, runs, says, user
 
 ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
@@ -575,6 +575,56 @@ def test_headings_without_words_of_their_own_stand_over_what_they_are_about() ->
         "  - Release the lock first",
         "  - Keep the index",
     ]
+
+
+def test_a_heading_is_told_once_over_lists_within_its_list() -> None:
+    report = (
+        "## Plan\n\nIn two steps.\n\n1. Free the locks\n   - The share says who waits:\n     - worker_2\n     - worker_3\n"
+        "   - The lock of mirror_7 goes first.\n2. Start anew\n   - The index of mirror_8 is kept.\n"
+    )
+    assert "\n".join(happened([ASKED, says(report), LATER], 2_000)[1:]).count("Plan:") == 1
+
+
+NESTED = """Two things hold the copy up:
+
+**What waits**
+
+- The lock of mirror_7.
+- The workers of the night:
+  - worker_2 for the share
+  - worker_3 for the index
+    - and not on Sundays
+- The index of mirror_8.
+
+**What to do**
+
+1. Free the locks
+   - that of mirror_7 first
+2. Start anew:
+   - worker_2
+   - worker_3
+3. Look at the log of share_9
+"""
+
+
+def test_lists_within_lists_stand_as_far_in_as_they_were_written() -> None:
+    told = happened([ASKED, says(NESTED), LATER], 2_000)
+    lines = NESTED.replace("**What waits**", "What waits:").replace("**What to do**", "What to do:").splitlines()
+    written = [line.strip() for line in lines if line]
+    assert [line.strip() for line in told[1:]] == written
+    indents = {line.strip(): len(line) - len(line.lstrip()) for line in told[1:]}
+    assert [indents[line] for line in written[1:7]] == [0, 2, 2, 4, 4, 6]
+    assert [indents[line] for line in written[8:]] == [0, 2, 4, 2, 4, 4, 2]
+
+
+def test_lists_and_code_of_a_page_are_read_back_as_what_they_are() -> None:
+    report = f"{NESTED}\n\nThe lock is freed so:\n\n```sh\nshare free mirror_7\nshare free mirror_8\n```\n"
+    page = extract(Brief(2_000), [ASKED, says(report), LATER]).text
+    again = facts_of([user(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"), says("I go on.")])
+    led = {piece.text: piece.under for piece in again.pieces if piece.item}
+    assert led["worker_2 for the share"] == "The workers of the night"
+    assert led["The lock of mirror_7."] == "What waits"
+    assert any("`share free mirror_7 ; share free mirror_8`" in piece.text for piece in again.pieces)
 
 
 def test_a_heading_that_says_how_something_came_out_is_a_sentence_of_its_own() -> None:

@@ -88,6 +88,8 @@ class Passage(NamedTuple):
     laid_out: str = ""
     """How it reads where there is room: a row of a table with several columns with their names, all of what is begun with the
     passage; a block of code by its lines."""
+    depth: int = 0
+    """How many lists an item's own list lies in."""
     over: str = ""
     """The headings over that which it stands below, where they have no words of their own."""
 
@@ -132,31 +134,35 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
     """The same; what is `passed` are such headings before the next one."""
     heading, under, whole, lead = "", "", False, ""
     columns: list[str] = []
-    for line, below, next_line, opened, block in _lines(text):
+    nested = _Nesting()
+    for line, indent, below, next_line, opened, block in _lines(text):
         if opened:
             if code := _head_of([line.strip() for line in block if line.strip()]):
                 led = f"{heading}: " if heading else ""
                 yield Passage(f"{led}{code}", under, code=True, laid_out=_laid_out(heading, opened, block))
             heading = lead = ""
             continue
+        item = _ITEM.match(line) is not None
+        inner = nested.entered(indent) if item else nested.left(indent)
         if said := _SAYS.match(line):
             line, under = said[1], ""
         found = None if said else _HEADING.match(line)
-        leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if _ITEM.match(next_line) else _LEAD)
+        listed = _ITEM.match(next_line.lstrip()) is not None
+        leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if listed else _LEAD)
         if found or leads:
             if lead:
                 yield Passage(lead)
             label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))
-            above = f"{heading}: " if heading and whole and label else ""
+            inside = item and listed and nested.leads(line, next_line)
+            above = f"{heading}: " if heading and whole and label and not inside else ""
             if heading and whole and not above and ": " in heading:
                 yield Passage(heading)
             elif heading and whole and not above:
                 passed.append(heading)
-            heading = above + ((found[1] or found[2]) if found else line).strip(" .:：*-")
-            amid = bool(under and not found and _ITEM.match(line)) and not _ITEM.match(next_line)
+            heading = above + _label((found[1] or found[2]) if found else line)
+            amid = inside or (bool(under and not found and item) and not listed)
             under, whole, lead = under if amid else heading, found is not None, "" if found else above + line
             continue
-        item = _ITEM.match(line) is not None
         if not (heading or whole or item):
             under = ""
         line = _MARKS.sub("", line)
@@ -173,21 +179,61 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         passed += [counted.removesuffix(": ")] if counted else []
         for place, each in enumerate(parted(line)):
             if place == 0:
-                yield Passage(
-                    f"{led}{each}", under, item, laid_out=f"{led}{named}" if named else each if counted else ""
-                )
+                whole_row = f"{led}{named}" if named else each if counted else ""
+                depth = nested.depth if item else 0
+                yield Passage(f"{led}{each}", inner or under, item, laid_out=whole_row, depth=depth)
             else:
                 yield Passage(each, under, begins=False)
     if lead:
         yield Passage(lead)
 
 
+class _Nesting:
+    """The lists that a line stands in, each by how far in it is and by the item that leads it in."""
+
+    def __init__(self) -> None:
+        self._lists: list[tuple[int, str]] = []
+        self._led = ""
+
+    @property
+    def depth(self) -> int:
+        """How many lists the list of the newest item lies in."""
+        return len(self._lists) - 1
+
+    def entered(self, indent: int) -> str:
+        """What leads in the list of an item that stands so far in; empty where no item does."""
+        self.left(indent + 1)
+        if not self._lists or self._lists[-1][0] < indent:
+            self._lists.append((indent, self._led or (self._lists[-1][1] if self._lists else "")))
+        self._led = ""
+        return self._lists[-1][1]
+
+    def left(self, indent: int) -> str:
+        """Ends the lists that a line so far in does not stand in."""
+        while self._lists and self._lists[-1][0] >= indent:
+            self._lists.pop()
+        return ""
+
+    def leads(self, line: str, following: str) -> bool:
+        """Whether the newest item leads in a list within its own: one further in."""
+        inside = len(following) - len(following.lstrip()) > self._lists[-1][0]
+        self._led = _label(line) if inside else ""
+        return inside
+
+
+def _label(line: str) -> str:
+    """What leads something in, without the signs around it."""
+    return _MARKS.sub("", line).strip(" .:：*-")
+
+
 class _Line(NamedTuple):
     """A line that says something, with the line below it and the next one that is not blank; or a fenced block."""
 
     text: str
+    indent: int = 0
     below: str = ""
     following: str = ""
+    """The next line with its blanks in front."""
     opened: str = ""
     """How the block begins; empty for a line."""
     block: Sequence[str] = ()
@@ -204,7 +250,7 @@ def _lines(text: str) -> Iterator[_Line]:
         elif opened:
             block.append(line)
         elif (said := line.strip()) and not _RULE.match(said):
-            yield _Line(said, below, next_line)
+            yield _Line(said, len(line) - len(line.lstrip()), below, next_line)
 
 
 def _next_lines(lines: Sequence[str]) -> list[str]:
@@ -212,7 +258,7 @@ def _next_lines(lines: Sequence[str]) -> list[str]:
     found, last = [], ""
     for line in reversed(lines):
         found.append(last)
-        last = line.strip() or last
+        last = line.rstrip() or last
     return found[::-1]
 
 
@@ -224,7 +270,7 @@ def _head_of(block: Sequence[str]) -> str:
     if block and len(block[0]) > _CODE:
         return f"`{cut(block[0], _CODE)}`" if "`" not in block[0] else cut(block[0], _CODE)
     fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
-    return _coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
+    return coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
 
 
 def _laid_out(heading: str, opened: str, block: Sequence[str]) -> str:
@@ -238,8 +284,8 @@ def _laid_out(heading: str, opened: str, block: Sequence[str]) -> str:
     return "\n".join((*([f"{heading}:"] if heading else []), opened, *shown, opened[:3])) if fitting else ""
 
 
-def _coded(lines: Sequence[str]) -> str:
-    """A short block of code in a line, marked as code where it had several."""
+def coded(lines: Sequence[str]) -> str:
+    """A short block of code in a line, marked as code where it had several; none of its lines is blank."""
     code = lines[0] if lines else ""
     for before, line in pairwise(lines):
         goes_on = before[-1] in _OPENED or line[0] in _CLOSING

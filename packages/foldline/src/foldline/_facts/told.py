@@ -11,7 +11,7 @@ from foldline._facts.folders import listed_in
 from foldline._facts.literals import literals
 from foldline._facts.pieces import Teller
 from foldline._facts.repository import NAMELESS
-from foldline._facts.texts import parted
+from foldline._facts.texts import coded, parted
 from foldline._facts.tool_calls import changes_by_name
 from foldline._facts.types import Facts, FailedCall, File, FileState, Kind, Piece, Repository, Rule, Todo, UserRequest
 from foldline._facts.unmerged import STOPPED
@@ -42,7 +42,8 @@ MARKED = 1_200
 """Characters below which a page may have neither headings nor a note."""
 
 _TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
-_ITEM = pattern(r"  (?:- )?(?=\S)")
+_ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
+_FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
 """How a page begins behind which the newest request stands."""
@@ -131,6 +132,7 @@ def facts_of_page(text: str) -> Facts:
     """What a page tells, as the facts that it was made of, as far as it tells them."""
     found = _HEADING.split(_NOTE.sub("", _FRAME.sub("", text)))
     sections = {"What happened": found[0], **dict(zip(found[1::2], found[2::2]))}
+    sections = {name: _FENCED.sub(_in_line, body) for name, body in sections.items()}
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
@@ -176,6 +178,11 @@ def _order(who: str, text: str) -> Piece:
     """An order as a page tells it."""
     by: Teller = "harness" if who in (OWNER, PROJECT) else "command"
     return Piece(text, 0, 0, by, "rule", who="" if who in (PROJECT, COMMAND) else who)
+
+
+def _in_line(block: re.Match[str]) -> str:
+    """A block of code that stands on a page in a line, as it is a piece."""
+    return coded([line.strip() for line in block[2].splitlines() if line.strip() and line != "…"])
 
 
 def _rule(line: str) -> Rule:
@@ -242,7 +249,7 @@ def _happened(lines: Sequence[str]) -> Iterator[Piece]:
     for line, below in pairwise((*lines, "")):
         for piece in _pieces(line):
             leads = piece.text.endswith((":", "："))
-            lead = lead if piece.item else piece.text[:-1] if leads else ""
+            lead = piece.text[:-1] if leads else lead if piece.item else ""
             if not (leads and _ITEM.match(below.removeprefix("> "))):
                 yield replace(piece, under=lead) if piece.item else piece
 

@@ -50,21 +50,43 @@ def bare(piece: Piece) -> str:
     return piece.text.removeprefix(f"{piece.under}: ") if piece.item and piece.under else piece.text
 
 
-def above(piece: Piece) -> list[str]:
-    """The lines over a piece: the headings without words of their own."""
-    return [f"{heading}:" for heading in piece.over.splitlines()]
-
-
 def number(piece: Piece) -> int:
     """The number of an item of a list; 0 where it has none."""
     found = _NUMBERED.match(bare(piece)) if piece.item else None
     return int(found[1]) if found else 0
 
 
-def item(piece: Piece) -> str:
-    """An item of a list as a line below what leads it in."""
-    text = bare(piece)
-    return f"  {'' if _NUMBERED.match(text) else '- '}{text}"
+class Lists:
+    """Items of lists as lines, each below what leads in its list, and as far in as it stood."""
+
+    def __init__(self) -> None:
+        self._led: dict[int, str] = {}
+        self._said: set[str] = set()
+
+    def over(self, label: str) -> None:
+        """Notes that a label stands over what follows."""
+        self._said.add(label)
+
+    def headings(self, piece: Piece) -> list[str]:
+        """The lines over a piece: the headings without words of their own."""
+        headings = piece.over.splitlines()
+        self._said.update(headings)
+        return [f"{heading}:" for heading in headings]
+
+    def lines(self, piece: Piece) -> list[str]:
+        """An item, with what leads in its list where that does not stand over it."""
+        depth, label = piece.depth, piece.under
+        self._led = {each: led for each, led in self._led.items() if each <= depth}
+        if label in self._said:
+            self._led[0] = label
+        if not label or label in self._led.values():
+            return [_listed(bare(piece), depth)]
+        self._led[depth], self._said = label, set()
+        return [_listed(f"{label}:", depth - 1) if depth else f"{label}:", _listed(bare(piece), depth)]
+
+
+def _listed(text: str, depth: int) -> str:
+    return f"{'  ' * (depth + 1)}{'' if _NUMBERED.match(text) else '- '}{text}"
 
 
 def quoted(texts: Sequence[str], room: int) -> list[str]:

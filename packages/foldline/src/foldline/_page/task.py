@@ -21,7 +21,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
-from foldline._page.quoting import ASKED, above, item
+from foldline._page.quoting import ASKED, Lists
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
@@ -259,14 +259,11 @@ def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
 def _lines(said: Sequence[Piece]) -> list[str]:
     """A report as it was written: its paragraphs, and its lists with what leads them in."""
     lines: list[str] = []
-    led = ""
+    lists = Lists()
     for piece in said:
-        lines += above(piece)
+        lines += lists.headings(piece)
         if piece.item:
-            if piece.under not in ("", led):
-                lines.append(f"{piece.under}:")
-            lines.append(item(piece))
-            led = piece.under
+            lines += lists.lines(piece)
         elif piece.begins or not lines:
             lines.append(piece.text)
         else:

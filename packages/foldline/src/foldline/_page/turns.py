@@ -12,7 +12,7 @@ from foldline._facts.told import AMID, EARLIER, NOW, PASTED, SHORTENED
 from foldline._facts.types import Facts
 from foldline._page.choosing import Candidate
 from foldline._page.files import by_file
-from foldline._page.quoting import above, anothers, item, safe, shorten
+from foldline._page.quoting import Lists, anothers, safe, shorten
 from foldline._page.superfluous import is_edit
 
 GAP = " …"
@@ -121,24 +121,21 @@ class Turns:
     def _joined(self, group: Sequence[Candidate], gap: str = GAP) -> str:
         """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where lines are left out; where a
         line goes on behind one, that is marked in any case."""
-        text, led, last, listed = "", {""}, group[0], False
+        text, lists, last, listed = "", Lists(), group[0], False
         for each in group:
             piece = each.piece
             skips = each.place > last.place + 1
-            heads = "".join(f"\n{line}" for line in above(piece))
+            heads = "".join(f"\n{line}" for line in lists.headings(piece))
             if piece.item:
                 text += _behind(text, gap) if skips else ""
-                text += heads
-                if piece.under not in led:
-                    text, led = f"{text}\n{piece.under}:", {"", piece.under}
-                text += f"\n{item(piece)}"
+                text += heads + "".join(f"\n{line}" for line in lists.lines(piece))
             else:
                 parted = piece.begins and (piece.by != "user" or last.piece.item)
                 parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
                 below = parted or heads or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
                 apart = _behind(text, gap if below else gap or GAP) if skips else ""
                 text += f"{apart}{heads}{chr(10) if below else ' '}{piece.text}"
-                led.add(piece.text.partition(": ")[0])
+                lists.over(piece.text.partition(": ")[0])
                 listed &= not parted
             listed |= piece.item
             last = each
