@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message
-from foldline.extend import Text, ToolCall, ToolResult, extract
+from foldline._facts.reading import facts_of
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult, extract
 from talk import bash, runs, says, user
 
 LATER = user("Now write the release notes of the exporter for the people at the desk, half a page of plain words.")
@@ -96,10 +97,11 @@ WHERE = """This is what the exporter writes where:
 The desk reads neither of them."""
 
 
-def test_a_cell_of_a_table_is_told_with_the_name_of_its_column() -> None:
+def test_a_table_is_told_as_it_was_written_below_the_names_of_its_columns() -> None:
     told = lines([user("Which files does the exporter write, and where? Look at both ways."), says(WHERE), LATER])
-    assert "  - Folder of the mirror: By hand: nothing (clean!); By the clock: `export.lck`" in told
-    assert "  - Folder of the share: By hand: `Path: x` / `Run: y`; By the clock: -" in told
+    at = told.index("| Folder of the mirror | nothing (clean!) | `export.lck` |")
+    assert told[at - 1] == "| --- | --- | --- |"
+    assert told[at + 1] == "| Folder of the share | `Path: x` / `Run: y` | - |"
 
 
 def test_a_long_row_is_told_in_one_piece() -> None:
@@ -108,7 +110,7 @@ def test_a_long_row_is_told_in_one_piece() -> None:
     )
     table = f"| Mirror | Finding | Grade |\n|---|---|---|\n| mirror_7 | {reason} | high |\n| mirror_8 | fine | low |"
     told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Both:\n\n{table}"), LATER])
-    assert f"  - mirror_7: Finding: {reason}; Grade: high" in told
+    assert f"| mirror_7 | {reason} | high |" in told
 
 
 def test_what_stands_behind_a_table_is_no_row_of_it() -> None:
@@ -121,13 +123,15 @@ def test_a_bar_in_a_cell_parts_none() -> None:
         "| Call | Before | Now |\n|---|---|---|\n| `cat a \\| wc` | 12 s | slow path |\n| `cat b` | 3 s | fast path |"
     )
     told = lines([user("Measure how long the calls of the exporter take now."), says(f"Measured:\n\n{table}"), LATER])
-    assert "  - `cat a | wc`: Before: 12 s; Now: slow path" in told
+    assert "| `cat a \\| wc` | 12 s | slow path |" in told
 
 
-def test_a_numbered_row_is_named_by_what_stands_behind_its_number() -> None:
-    table = "| # | Finding | Grade |\n|---|---|---|\n| 1 | The lock is never given back | high |\n| 2 | The share is slow | low |"
-    told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Two:\n\n{table}"), LATER])
-    assert "  1. The lock is never given back: Grade: high" in told
+def test_a_table_of_a_page_is_read_back_by_its_rows() -> None:
+    table = "| Mirror | Finding |\n|---|---|\n| mirror_7 | the lock \\| the share | \n| mirror_8 | fine since noon |"
+    told = page([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Two:\n\n{table}"), LATER])
+    again = facts_of([user(f"{SUMMARY_PREFIX}{told}{SUMMARY_SUFFIX}"), says("I go on.")])
+    rows = [piece.text for piece in again.pieces if piece.item]
+    assert rows == ["mirror_7 – the lock | the share", "mirror_8 – fine since noon"]
 
 
 # -- labels and lists -------------------------------------------------------------------------------------------------

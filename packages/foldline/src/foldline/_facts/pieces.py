@@ -54,7 +54,7 @@ class Pieces:
     def tell_passage(self, said: Passage, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
         """Adds a piece of somebody's words, where it stands in them."""
         under = said.under if said.item else ""
-        marks = {**marks, "begins": said.begins, "laid_out": said.laid_out, "over": said.over, "depth": said.depth}
+        marks |= {name: getattr(said, name) for name in ("begins", "laid_out", "columns", "over", "depth")}
         self.tell(said.text, at, part, kind, by, item=said.item, under=under, **marks)
 
     def tell_of_another(self, report: str, at: int, part: int, who: str = "") -> None:

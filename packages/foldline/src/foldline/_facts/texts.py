@@ -29,9 +29,6 @@ MADE, MOST_MADE = 160, 4
 """Characters of prose, and fields of a record, that are told of what a call made."""
 
 MOST_FIELDS, MOST_LISTED = 60, 12
-FEW_COLUMNS = 2
-"""Columns of a table whose rows say what they mean without their names."""
-
 MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
@@ -44,6 +41,9 @@ _COUNTED = re.compile(r"\*{0,2}1[.)] ")
 """How the first of several parts begins, all of which a heading is over."""
 
 _ROW = re.compile(r"^\|(.+)\|$")
+BAR = "\\|"
+"""A bar within a cell."""
+
 _BAR, _BREAK = re.compile(r"(?<!\\)\|"), re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _RULE = re.compile(r"[\s|:=*_-]+$|::[\w-]+\{[^{}]*\}$")
 """A line without words, or one that a client draws something for: `::git-commit{…}`, as Codex writes it."""
@@ -86,8 +86,10 @@ class Passage(NamedTuple):
     code: bool = False
     """Whether it is a block of code, with what leads that in."""
     laid_out: str = ""
-    """How it reads where there is room: a row of a table with several columns with their names, all of what is begun with the
-    passage; a block of code by its lines."""
+    """How it reads where there is room: a row of a table, all of what is begun with the passage, or a block of code, as they were
+    written."""
+    columns: str = ""
+    """The names of the columns that stand over it as a row."""
     depth: int = 0
     """How many lists an item's own list lies in."""
     over: str = ""
@@ -170,7 +172,8 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
             columns = _cells(row)
             continue  # the names of columns say nothing without a row
         columns = columns if row else []
-        line, named = _row(columns, _cells(row)) if row else (line, "")
+        written = _as_row(_cells(row)) if row and columns else ""
+        line = _flat(columns, _cells(row)) if row else line
         led = f"{heading}: " if heading and len(heading) <= _LEAD else ""
         if whole and heading and not (led or item):
             yield Passage(heading)
@@ -179,9 +182,9 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         passed += [counted.removesuffix(": ")] if counted else []
         for place, each in enumerate(parted(line)):
             if place == 0:
-                whole_row = f"{led}{named}" if named else each if counted else ""
+                laid_out, names = written or (each if counted else ""), _as_row(columns) if written else ""
                 depth = nested.depth if item else 0
-                yield Passage(f"{led}{each}", inner or under, item, laid_out=whole_row, depth=depth)
+                yield Passage(f"{led}{each}", inner or under, item, laid_out=laid_out, columns=names, depth=depth)
             else:
                 yield Passage(each, under, begins=False)
     if lead:
@@ -297,19 +300,17 @@ def _cells(row: re.Match[str]) -> list[str]:
     return [_BREAK.sub(" / ", cell.strip()).replace("\\|", "|") for cell in _BAR.split(row[1])]
 
 
-def _row(columns: Sequence[str], cells: Sequence[str]) -> tuple[str, str]:
-    """A row of a table by its cells, before a figure the name of its column; and, where it has more than two, as what it says of
-    the first, or of the one behind its number, each with the name of its column."""
+def _flat(columns: Sequence[str], cells: Sequence[str]) -> str:
+    """A row of a table by its cells, before a figure the name of its column."""
     names = [*columns, *("" for _ in cells)]
-    flat = " – ".join(
-        each for i, cell in enumerate(cells) for each in (names[i] if i and _FIGURE.match(cell) else "", cell) if each
-    )
-    if len(columns) <= FEW_COLUMNS:
-        return flat, ""
-    numbered = cells[0].isdigit() and not any(map(str.isalpha, columns[0]))
-    first, rest = (f"{cells[0]}. {cells[1]}", 2) if numbered and len(cells) > 1 else (cells[0], 1)
-    said = "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names[rest:], cells[rest:]) if cell)
-    return flat, cut(": ".join(filter(None, (first, said))), _TOGETHER)
+    told = (each for i, cell in enumerate(cells) for each in (names[i] if i and _FIGURE.match(cell) else "", cell))
+    return " – ".join(filter(None, told))
+
+
+def _as_row(cells: Sequence[str]) -> str:
+    """Cells as a row of a table, of long ones the beginnings."""
+    most = max(_TOGETHER // len(cells), LEAST)
+    return f"| {' | '.join(cut(cell, most).replace('|', BAR) or '-' for cell in cells)} |"
 
 
 def said_in(words: str) -> list[Passage]:

@@ -11,7 +11,7 @@ from foldline._facts.folders import listed_in
 from foldline._facts.literals import literals
 from foldline._facts.pieces import Teller
 from foldline._facts.repository import NAMELESS
-from foldline._facts.texts import coded, parted
+from foldline._facts.texts import BAR, coded, parted
 from foldline._facts.tool_calls import changes_by_name
 from foldline._facts.types import Facts, FailedCall, File, FileState, Kind, Piece, Repository, Rule, Todo, UserRequest
 from foldline._facts.unmerged import STOPPED
@@ -43,6 +43,7 @@ MARKED = 1_200
 
 _TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
 _ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
+_COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"^\| (.+) \|$", re.MULTILINE)
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
@@ -132,7 +133,7 @@ def facts_of_page(text: str) -> Facts:
     """What a page tells, as the facts that it was made of, as far as it tells them."""
     found = _HEADING.split(_NOTE.sub("", _FRAME.sub("", text)))
     sections = {"What happened": found[0], **dict(zip(found[1::2], found[2::2]))}
-    sections = {name: _FENCED.sub(_in_line, body) for name, body in sections.items()}
+    sections = {name: _ROW.sub(_flat, _COLUMNS.sub("", _FENCED.sub(_in_line, body))) for name, body in sections.items()}
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
@@ -183,6 +184,11 @@ def _order(who: str, text: str) -> Piece:
 def _in_line(block: re.Match[str]) -> str:
     """A block of code that stands on a page in a line, as it is a piece."""
     return coded([line.strip() for line in block[2].splitlines() if line.strip() and line != "…"])
+
+
+def _flat(row: re.Match[str]) -> str:
+    """A row of a table that stands on a page as an item, as it is a piece."""
+    return f"  - {row[1].replace(' | ', ' – ').replace(BAR, '|')}"
 
 
 def _rule(line: str) -> Rule:

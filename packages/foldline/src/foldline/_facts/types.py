@@ -173,8 +173,8 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     literals the user or the agent wrote as well; `edge` says that a report begins or ends with it, `open` that it says what
     is open or next, `back` that it takes back what was said before, `times` how often it was said. `item` says that it stands
     in a list, `under` which line leads in that list, `begins` that a line begins with it, `weighs` that the agent says in it what
-    it makes of what another agent found. `laid_out` is how it reads where there is room: the row of a table that begins with it, with
-    the names of its columns, or a block of code by its lines. `over` are the headings over what it stands below, where they have
+    it makes of what another agent found. `laid_out` is how it reads where there is room: the row of a table that begins with it, below
+    the names of its `columns`, or a block of code by its lines. `over` are the headings over what it stands below, where they have
     no words of their own, `depth` how many lists the list of an item lies in; `who` which other agent says it, or for which task.
     """
 
@@ -193,6 +193,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     begins: bool = False
     weighs: bool = False
     laid_out: str = ""
+    columns: str = ""
     over: str = ""
     depth: int = 0
     who: str = ""

@@ -132,9 +132,9 @@ def _overtaken(facts: Facts) -> set[int]:
 
 
 def _for_filling(facts: Facts) -> Facts:
-    """The facts without the steps of commands, the names of other agents and headings, where what happened needs the room."""
+    """The facts without the steps of commands, the names of other agents, headings and the names of columns, where what happened needs the room."""
     told = (piece for piece in facts.pieces if not (piece.kind == "rule" and piece.item))
-    return replace(facts, pieces=tuple(replace(p, who="", over="") if p.who or p.over else p for p in told))
+    return replace(facts, pieces=tuple(replace(p, who="", over="", columns="") for p in told))
 
 
 def _in_short(piece: Piece) -> Piece:

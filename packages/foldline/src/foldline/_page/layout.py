@@ -1,4 +1,4 @@
-"""What was laid out, for who reads it: rows of tables with the names of their columns, code by its lines."""
+"""What was laid out, for who reads it: rows of tables, and code by its lines."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ PROPOSED, ANSWERED, REPORTED = (
     "(before that the agent had said) ",
 )
 
+_RULED = re.compile(r"(?<=\| ).+?(?= \|)")
 _NUMBERED = re.compile(r"\W{0,3}(\d{1,2})[.)] ")
 _FRAME = rare(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
 _QUOTE = rare(r"^(\W*(?:\*\*\d+\*\*\W*)?)>", re.MULTILINE)
@@ -62,6 +63,7 @@ class Lists:
     def __init__(self) -> None:
         self._led: dict[int, str] = {}
         self._said: set[str] = set()
+        self._columns = ""
 
     def over(self, label: str) -> None:
         """Notes that a label stands over what follows."""
@@ -80,9 +82,18 @@ class Lists:
         if label in self._said:
             self._led[0] = label
         if not label or label in self._led.values():
-            return [_listed(bare(piece), depth)]
-        self._led[depth], self._said = label, set()
-        return [_listed(f"{label}:", depth - 1) if depth else f"{label}:", _listed(bare(piece), depth)]
+            return self._item(piece)
+        self._led[depth], self._said, self._columns = label, set(), ""
+        return [_listed(f"{label}:", depth - 1) if depth else f"{label}:", *self._item(piece)]
+
+    def _item(self, piece: Piece) -> list[str]:
+        """An item as a line; the first row of a table below the names of its columns."""
+        before, self._columns = self._columns, piece.columns
+        if not piece.columns:
+            return [_listed(bare(piece), piece.depth)]
+        return (
+            [piece.text] if piece.columns == before else [piece.columns, _RULED.sub("---", piece.columns), piece.text]
+        )
 
 
 def _listed(text: str, depth: int) -> str:

@@ -148,8 +148,8 @@ class Turns:
 
 
 def _behind(text: str, gap: str) -> str:
-    """A gap behind a text, below a block of code that it ends with."""
-    return f"\n{gap.strip()}" if gap and text.endswith(("```", "~~~")) else gap
+    """A gap behind a text, below a block of code or a table that it ends with."""
+    return f"\n{gap.strip()}" if gap and text.endswith(("```", "~~~", " |")) else gap
 
 
 def _named(head: str, room: int) -> str:
