@@ -77,6 +77,11 @@ def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:
     assert [*state(facts_of([ASKED, *ran, *edit]))] == []
 
 
+def test_how_a_check_ended_is_told_without_the_line_that_is_drawn_around_it() -> None:
+    ran = bash("pytest", f"{'=' * 30} 12 passed in 0.3s {'=' * 30}")
+    assert [*state(facts_of([ASKED, *ran]))] == ["last run: `pytest` → ok; 12 passed in 0.3s"]
+
+
 def test_a_run_before_the_newest_look_at_what_was_changed_is_how_things_stand() -> None:
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
     ran, read = bash("pytest -q", "12 passed in 0.3s"), runs("read", {"path": "a.py"}, "b", id="r1")

@@ -185,7 +185,7 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
         told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
         note = _OF_TASK.sub("", next(ran, told[-1] if told else ""))
-    return Outcome(failed, code, fault, note[:160])
+    return Outcome(failed, code, fault, note.strip("= ")[:160])
 
 
 def finds(fault: str) -> bool:
