@@ -54,8 +54,8 @@ class Pieces:
     def tell_passage(self, said: Passage, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
         """Adds a piece of somebody's words, where it stands in them."""
         under = said.under if said.item else ""
-        marks |= {name: getattr(said, name) for name in ("begins", "laid_out", "columns", "over", "depth")}
-        self.tell(said.text, at, part, kind, by, item=said.item, under=under, **marks)
+        marks |= {"begins": said.begins, "laid_out": said.laid_out, "columns": said.columns}
+        self.tell(said.text, at, part, kind, by, item=said.item, under=under, depth=said.depth, over=said.over, **marks)
 
     def tell_of_another(self, report: str, at: int, part: int, who: str = "") -> None:
         """Adds how another agent's report begins and ends, and the items between that name something; once, if it is brought again.

@@ -146,11 +146,12 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
             continue
         item = _ITEM.match(line) is not None
         inner = nested.entered(indent) if item else nested.left(indent)
-        if said := _SAYS.match(line):
+        if said := _SAYS.match(line) if line.startswith("**") else None:
             line, under = said[1], ""
         found = None if said else _HEADING.match(line)
-        listed = _ITEM.match(next_line.lstrip()) is not None
-        leads = line.endswith((":", "：")) and len(line) <= (_LONG_LEAD if listed else _LEAD)
+        leads = line.endswith((":", "："))
+        listed = leads and _ITEM.match(next_line.lstrip()) is not None
+        leads = leads and len(line) <= (_LONG_LEAD if listed else _LEAD)
         if found or leads:
             if lead:
                 yield Passage(lead)
