@@ -139,3 +139,23 @@ def test_a_file_that_has_no_room_for_what_was_touched_in_it_is_named() -> None:
     work = [*edit("src/lamp.py", "".join(f"def {'shine_' * 9}{n}():\n    ...\n" for n in range(6)))]
     [line] = part(facts_of([TASK, FOUND, *work]), "Files", Brief(1_000))
     assert line == "changed: src/lamp.py"
+
+
+def test_the_folder_of_the_work_is_no_file_in_it() -> None:
+    write = ({"path": f"/srv/ann/lamp/{name}.txt", "content": "of ships"} for name in ("notes", "log", "ships"))
+    work = [
+        *bash("mkdir -p /srv/ann/lamp", ""),
+        *(m for n, each in enumerate(write) for m in runs("write", each, id=f"w{n}")),
+    ]
+    assert files(work) == ["in /srv/ann/lamp/", "created: notes.txt, log.txt, ships.txt"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/tmp/try/lamp.py", "/srv/lamp/node_modules/clock/index.js", "/home/ann/go/pkg/mod/example.org/clock/tick.go"],
+)
+def test_what_was_read_of_tries_and_of_others_code_is_not_told_beside_the_files_of_the_work(path: str) -> None:
+    told = files([*read("/srv/lamp/shine.py"), *read(path), *edit("/srv/lamp/log.py", "def log(ship): ...")])
+    assert any("shine.py" in line for line in told)
+    assert not any(path.rpartition("/")[2] in line for line in told)
+    assert any(path in line for line in files(read(path)))

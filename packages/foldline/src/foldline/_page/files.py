@@ -29,6 +29,9 @@ _WRITE = re.compile(r"(?i)write(?:_to)?(?:_file)? ")
 _AGENTS = re.compile(r"(?:~|/root|/home/[^/]+|(?:[A-Za-z]:)?/Users/[^/]+)/\.(?!\w+/worktrees/)[\w-]+/")
 """A hidden folder of a user's, where agents keep skills and programs what they downloaded; worktrees are work."""
 
+_BORROWED = re.compile(r"/(?:pkg/mod|node_modules|site-packages|dist-packages)/")
+"""A folder in which others' code is that the work only uses."""
+
 
 OF_FOLDER = 8
 """Files that are told of those made in one folder where no budget is to be filled: more are mostly tries."""
@@ -111,6 +114,7 @@ def _known(facts: Facts) -> _Known:
     )
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
+    changed = [file for file in changed if file.path]  # the root itself is named above
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     return _Known(root, changed, put_back, compared, read)
@@ -153,9 +157,11 @@ def _once(some: Iterable[File]) -> list[File]:
 
 
 def _read(facts: Facts, home: str) -> list[File]:
-    """The files that were only read, without what lies in hidden folders elsewhere where others are known."""
+    """The files that were only read, without what lies elsewhere in hidden folders, in those for passing use and in others' code
+    where others are known."""
     read = [f for f in facts.files if f.state == "read"]
-    work = [f for f in read if (home and f.path.startswith(home)) or not _AGENTS.match(f.path)]
+    own = [f for f in read if not _BORROWED.search(f.path)]
+    work = [f for f in own if (home and f.path.startswith(home)) or not (_AGENTS.match(f.path) or passes(f.path))]
     return work if work or len(read) < len(facts.files) else read
 
 
