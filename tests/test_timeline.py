@@ -546,6 +546,7 @@ def test_an_item_that_leads_in_code_is_told_once() -> None:
         "2. It waits for worker_2.\n\n3. It writes counter_9 anew."
     )
     told = told_of([ASKED, says(report), LATER], 2_000)
+    assert "How the export works:\n  1. It asks the share" in told
     assert told.count("It asks the share who holds the lock") == 1
     assert "who holds the lock:\n```\nshare lock mirror_7\nshare lock mirror_8\n```\n" in told
     assert "2. It waits for worker_2." in told
@@ -583,6 +584,16 @@ def test_a_heading_is_told_once_over_lists_within_its_list() -> None:
         "   - The lock of mirror_7 goes first.\n2. Start anew\n   - The index of mirror_8 is kept.\n"
     )
     assert "\n".join(happened([ASKED, says(report), LATER], 2_000)[1:]).count("Plan:") == 1
+
+
+def test_an_item_that_leads_in_code_stands_in_its_list() -> None:
+    report = "How the copy begins:\n\n1. It takes the lock of:\n\n   ```\n   mirror_7\n   ```\n\n2. It asks worker_2 for the rest.\n"
+    told = happened([ASKED, says(f"The copy was read.\n\n{report}"), LATER], 2_000)
+    assert told[2:] == [
+        "How the copy begins:",
+        "  1. It takes the lock of: mirror_7",
+        "  2. It asks worker_2 for the rest.",
+    ]
 
 
 NESTED = """Two things hold the copy up:
@@ -1537,6 +1548,12 @@ def test_a_piece_of_a_patch_in_a_record_is_not_told() -> None:
     told = told_of([ASKED, *runs("get_comment", {"number": 27}, answer), *EDIT], 1_500)
     assert "Please read the rows in parts here." in told
     assert "@@" not in told
+
+
+def test_lines_of_a_diff_are_not_told_of_an_output() -> None:
+    shown = "desk version 2.4\n+mirror_7=late\n-mirror_7=early\n+++ b/src/export.sh\nthe share of mirror_7 is free"
+    told = told_of([ASKED, *bash("desk --version && desk login && git diff -- src/export.sh", shown), *EDIT], 1_500)
+    assert "mirror_7=" not in told
 
 
 def test_what_a_record_hides_from_who_reads_it_is_not_told() -> None:

@@ -136,13 +136,12 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
     """The same; what is `passed` are such headings before the next one."""
     heading, under, whole, lead = "", "", False, ""
     columns: list[str] = []
-    nested = _Nesting()
+    nested, item = _Nesting(), False
     for line, indent, below, next_line, opened, block in _lines(text):
         if opened:
-            if code := _head_of([line.strip() for line in block if line.strip()]):
-                led = f"{heading}: " if heading else ""
-                yield Passage(f"{led}{code}", under, code=True, laid_out=_laid_out(heading, opened, block))
-            heading = lead = ""
+            if code := _block(heading, opened, block):
+                yield code._replace(under=under, item=item, depth=nested.depth if item else 0)
+            heading, lead, item = "", "", False
             continue
         item = _ITEM.match(line) is not None
         inner = nested.entered(indent) if item else nested.left(indent)
@@ -153,7 +152,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         listed = leads and _ITEM.match(next_line.lstrip()) is not None
         leads = leads and len(line) <= (_LONG_LEAD if listed else _LEAD)
         if found or leads:
-            if lead:
+            if lead and not item:
                 yield Passage(lead)
             label = not found or (found[2] and line.rstrip("*").endswith((":", "：")))
             inside = item and listed and nested.leads(line, next_line)
@@ -275,6 +274,13 @@ def _head_of(block: Sequence[str]) -> str:
         return f"`{cut(block[0], _CODE)}`" if "`" not in block[0] else cut(block[0], _CODE)
     fitting = sum(1 for length in accumulate(map(len, block)) if length <= _CODE)
     return coded(block[:fitting]) + (" …" if 0 < fitting < len(block) else "")
+
+
+def _block(heading: str, opened: str, block: Sequence[str]) -> Passage | None:
+    """A fenced block with what leads it in; None where it says nothing."""
+    code = _head_of([line.strip() for line in block if line.strip()])
+    text = f"{heading}: {code}" if heading else code
+    return Passage(text, code=True, laid_out=_laid_out(heading, opened, block)) if code else None
 
 
 def _laid_out(heading: str, opened: str, block: Sequence[str]) -> str:
@@ -467,7 +473,7 @@ _CODE_ENDS = ("{", "}", ";", ",", "(", "[", "\\")
 _CODE_SIGNS = re.compile(r"[;{}].*[;{}]")
 _CODE_LINE = re.compile(
     r"\W*(?:const|let|var|import|export|type|func|function|def|class|if|for|return|public|private|fn|use|async|await|from|self)\b"
-    r"|[\"'][^\"']+[\"']:|\W*[\w.]+ = |\w[\w.:]*\(|\s*\d+[-:|→\t]|-->\s|[+-]\s|@@|[-dl][rwxsStT-]{9}|total \d+$|(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
+    r"|[\"'][^\"']+[\"']:|\W*[\w.]+ = |\w[\w.:]*\(|\s*\d+[-:|→\t]|-->\s|[+-](?!\d)|@@|[-dl][rwxsStT-]{9}|total \d+$|(?:index [0-9a-f]+|diff --git|---|\+\+\+) "
 )
 """How a line of code ends, what it holds, and how it begins: it says little without the lines around it, and stands in its file."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*(?:>|$)")
