@@ -56,7 +56,7 @@ def test_edits_of_one_file_are_told_as_one_and_what_went_as_gone() -> None:
 @pytest.mark.parametrize(
     ("messages", "line"),
     [
-        (runs("write", {"path": "docs/log.md", "content": "# The log of ships\n\n## How it is kept\n"}), "created: docs/log.md (The log of ships, How it is kept)"),
+        (runs("write", {"path": "docs/log.md", "content": "# The log of ships\n\n## How it is kept\n"}), "created: docs/log.md (The log of ships)"),
         (bash("cat > src/tide.py <<'EOF'\ndef tide_at(hour):\n    ...\nEOF"), "created: src/tide.py (tide_at)"),
         (runs("apply_patch", "*** Begin Patch\n*** Update File: src/lamp.rs\n@@ fn shine() {\n-    let on = false;\n+    let on = true;\n*** End Patch"), "changed: src/lamp.rs (shine)"),
         (runs("exec", 'const patch = "*** Begin Patch\\n*** Update File: src/lamp.rs\\n+fn shine() {}\\n*** End Patch";\nawait tools.apply_patch(patch)'), "changed: src/lamp.rs (shine)"),
@@ -92,8 +92,18 @@ def test_files_come_back_from_a_page_that_tells_what_was_touched() -> None:
     assert {file.path: file.state for file in again.files} == {"src/lamp.py": "modified", "src/log.py": "modified"}
 
 
-def test_what_the_files_say_is_not_told_again_amid_what_happened() -> None:
-    assert not any("shine" in line for line in part(facts_of([TASK, FOUND, *LAMP, *LOG]), "What happened"))
+def test_edits_of_work_under_way_are_told_in_their_order_and_those_of_a_report_by_the_files_alone() -> None:
+    assert (
+        part(facts_of([TASK, FOUND, *LAMP, *LOG]), "What happened")[-1]
+        == "edit src/lamp.py (shine); edit src/log.py (ShipLog, write)"
+    )
+    reported = facts_of([TASK, *LAMP, *LOG, says("The lamp keeps a log of ships now.")])
+    assert not any("shine" in line for line in part(reported, "What happened"))
+
+
+def test_names_that_an_edit_only_speaks_of_are_not_told_of_the_file() -> None:
+    spoken = edit("src/keeper.sh", "LOG_FOLDER=/srv/ships\nkeep_ship_log now")
+    assert files(spoken) == ["changed: src/keeper.sh"]
 
 
 def test_a_page_that_fills_its_budget_tells_where_it_was_done() -> None:

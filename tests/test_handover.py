@@ -45,7 +45,7 @@ def with_words(words: str, messages: list[Message]) -> list[Message]:
 def test_an_edit_is_told_by_the_names_that_it_touches(
     arguments: dict[str, str] | str, path: str, names: dict[str, str]
 ) -> None:
-    assert {file: told_names(touched) for file, touched in names_in_edits(arguments, path).items()} == names
+    assert {file: told_names(touched.names) for file, touched in names_in_edits(arguments, path).items()} == names
 
 
 def test_the_state_tells_what_was_done_for_the_last_request_file_by_file() -> None:

@@ -612,3 +612,19 @@ def test_what_git_lists_as_not_committed_stands_in_the_state_alone() -> None:
     facts = facts_of(ran(("git status --short && git diff --stat", f" M src/rows.py\n M src/dates.py\n{STAT}")))
     assert told(facts) == ["git: not committed: src/rows.py, src/dates.py"]
     assert files(facts, 1_000) == []
+
+
+def test_what_git_listed_of_others_before_the_newest_request_is_not_told_as_it_may_be_gone() -> None:
+    listed = ran(("git status --short", " M notes.md\n?? try/"))
+    asked = Message("user", (Text("Now tell me which of the rows are summed twice, and why that is so."),))
+    looked = [m for n in range(9) for m in runs("read", {"path": f"src/rows_{n}.py"}, "rows = 3", id=f"r{n}")]
+    assert told(facts_of([*listed, *looked])) == ["git: not committed: notes.md, try/"]
+    assert told(facts_of([*listed, asked])) == ["git: not committed: notes.md, try/"]
+    assert told(facts_of([*listed, asked, *looked])) == []
+    assert told(merge(facts_of(listed), facts_of([asked, *looked]))) == []
+    assert told(merge(facts_of(listed), facts_of(looked))) == ["git: not committed: notes.md, try/"]
+
+
+def test_a_diff_alone_says_nothing_of_what_is_committed_on_the_branch_that_an_agents_file_names() -> None:
+    compared = ran(("git diff main -- src/rows.py", "diff --git a/src/rows.py b/src/rows.py\n@@ -1 +1 @@\n-a\n+b"))
+    assert told(on_branch(facts_of([*compared, *edited("src/dates.py")]), "sums")) == ["git: on branch sums"]

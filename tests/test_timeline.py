@@ -424,7 +424,7 @@ def test_a_call_that_the_user_stopped_is_told_as_such() -> None:
 
 
 def test_what_is_reported_while_the_plan_is_ticked_off_is_the_report() -> None:
-    body = "\n".join(f"    step_{n}(share)" for n in range(30))
+    body = "\n".join(f"    step_{n}(share)" for n in range(70))
     code = f"Remove the locks that are left:\n```sh\nmirrors unlock --all{body}\n```"
     words = f"The lock of mirror_7 is held by worker_2, which ended on Tuesday.\n\n{code}\n\nThe lock should end after 45 s."
     ticked = {"todos": [{"content": "Find out why", "status": "completed"}]}
@@ -584,6 +584,19 @@ def test_a_heading_is_told_once_over_lists_within_its_list() -> None:
         "   - The lock of mirror_7 goes first.\n2. Start anew\n   - The index of mirror_8 is kept.\n"
     )
     assert "\n".join(happened([ASKED, says(report), LATER], 2_000)[1:]).count("Plan:") == 1
+
+
+def test_what_leads_in_what_is_left_out_is_left_out_as_well() -> None:
+    leads = "For the shares of the night I would go about it in an order that the desk can follow:"
+    first = "First mirror_7.lck is freed for the desk, and worker_2 waits until counter_9 stands at noon."
+    rest = "\n\n".join(
+        f"Then share_{n} is copied by worker_{n}, which takes the lock of mirror_{n}." for n in range(30)
+    )
+    report = f"All mirrors were looked at.\n\n{leads}\n\n{first}\n\n{rest}\n\nStill open: the index of mirror_8."
+    pages = [happened([ASKED, says(report), LATER], tokens) for tokens in range(560, 2_000, 40)]
+    told = [lines[lines.index(leads) + 1] for lines in pages if leads in lines]
+    assert 0 < len(told) < len(pages)
+    assert {*told} == {first}
 
 
 def test_an_item_that_leads_in_code_stands_in_its_list() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from foldline._facts.patterns import rare
@@ -31,7 +31,7 @@ _DEFINED = re.compile(
 """A definition in the languages that most code is written in."""
 
 _HEADING = re.compile(r"^#{1,4} +([^\n]{2,60})", re.MULTILINE)
-_PROSE = (".md", ".mdx", ".rst", ".txt")
+PROSE = (".md", ".mdx", ".rst", ".txt")
 """What the names of files end with whose headings are told."""
 
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
@@ -63,7 +63,15 @@ _AT = re.compile(r"^@@(?: -[\d, +]+@@)? *(\S.*)$", re.MULTILINE)
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
-def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, tuple[str, ...]]:
+class Touched(NamedTuple):
+    """The names that an edit touches in a file."""
+
+    names: tuple[str, ...] = ()
+    defined: bool = False
+    """Whether they are what is defined there, and not only what its lines speak of."""
+
+
+def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, Touched]:
     """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
     if isinstance(arguments, str):
         return {path: _names(path, *changed) for path, *changed in _patched(arguments)}
@@ -182,18 +190,19 @@ def _patch(arguments: Mapping[str, Any]) -> str:
 
 def _defined(path: str, text: str) -> list[str]:
     """The names that a text defines, but for one of those that are brought in."""
-    found = (name.strip() for name in (_HEADING if path.endswith(_PROSE) else _DEFINED).findall(text))
+    found = (name.strip() for name in (_HEADING if path.endswith(PROSE) else _DEFINED).findall(text))
     return [name for name in found if not name.endswith(",")]
 
 
-def _names(path: str, old: str, new: str, around: str = "") -> tuple[str, ...]:
+def _names(path: str, old: str, new: str, around: str = "") -> Touched:
     """What is defined anew, else what no longer is, else in what the changed lines stand, as they or what is `around` them say,
     else the names that are new in them."""
     before, after = _defined(path, old), _defined(path, new)
     fresh = [name for name in after if name not in before]
     gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
-    return (*dict.fromkeys(fresh or gone or inside or _defined(path, around) or _brought(path, old, new)),)[:KEPT]
+    defined = fresh or gone or inside or _defined(path, around)
+    return Touched((*dict.fromkeys(defined or _brought(path, old, new)),)[:KEPT], bool(defined))
 
 
 def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:
@@ -206,7 +215,7 @@ def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[
         indent = len(line) - len(line.lstrip())
         if found := next((each for each in names if each in line and each in _defined(path, line)), ""):
             name, depth = found, indent
-        if name and line.strip() not in known and (found or indent > depth or path.endswith(_PROSE)):
+        if name and line.strip() not in known and (found or indent > depth or path.endswith(PROSE)):
             yield name
 
 
@@ -214,7 +223,7 @@ def _brought(path: str, old: str, new: str) -> list[str]:
     """The names of more than one word that are new in a text, of code without its comments, and without the variables that it
     passes on."""
     known = {*_IDENTIFIER.findall(old)}
-    if path.endswith(_PROSE):
+    if path.endswith(PROSE):
         return [name for name in _IDENTIFIER.findall(new) if name not in known]
     found = [*_IDENTIFIER.finditer(_WORDS.sub(_without_words, new))]
     sets = (name for name in found if name[0].lstrip("_")[:1].isupper() or _SETS.match(name.string, name.end()))

@@ -143,7 +143,8 @@ def _named(known: tuple[Repository, ...], branch: str) -> tuple[Repository, ...]
     only = known[0] if known else Repository()
     if branch in ("", "HEAD") or len(known) > 1 or (only.branch and not only.named_only):
         return known
-    return (replace(only, branch=branch, named_only=only == Repository() or only.named_only),)
+    named_only = replace(only, compared=()) == Repository() or only.named_only
+    return (replace(only, branch=branch, named_only=named_only),)
 
 
 def opens_pull(name: str, code: str = "") -> bool:
@@ -266,7 +267,7 @@ def _with_left(known: Repository, calls: Sequence[list[str]], answer: str, at: i
     left = [*(() if listed and whole else known.left), *listed, *counted]
     if not (listed or counted):
         return known
-    known = replace(known, clean=False, left=tuple(dict.fromkeys(left)))
+    known = replace(known, clean=False, left=tuple(dict.fromkeys(left)), listed=at)
     return replace(known, settled=at) if listed and whole else known
 
 
@@ -434,6 +435,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
         clean=new.clean if new.settled >= 0 else older.clean,
+        listed=max(older.listed, new.listed),
         left=new.left if new.settled >= 0 else tuple(dict.fromkeys((*older.left, *new.left))),
         ahead=new.ahead or (older.ahead and not new.pushed and new.branch in ("", older.branch)),
     )

@@ -225,6 +225,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    listed: int = -1
+    """When it did so last."""
     compared: tuple[str, ...] = ()
     """The files that diffs named which were looked at, those of history apart."""
     under_way: str | None = None
@@ -235,7 +237,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        return replace(self, folder="", ended={}, compared=(), under_way=self.under_way or None) != Repository()
+        known = replace(self, folder="", ended={}, compared=(), listed=-1, under_way=self.under_way or None)
+        return known != Repository()
 
 
 class Facts(Value, frozen=True, omit_defaults=True, dict=True):

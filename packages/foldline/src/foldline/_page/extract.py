@@ -23,7 +23,7 @@ from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
-from foldline._page.files import few_files, files, named_once, told_by_files
+from foldline._page.files import few_files, files, named_once
 from foldline._page.layout import laid_out
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
@@ -159,9 +159,6 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     files_room = int(page.budget * FILES)
     page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
     found = _found(brief, facts, wants, () if apart else standing, said)
-    if not brief.fills and any(piece.by == "agent" for piece in facts.pieces):
-        told = told_by_files(facts.pieces, page.parts.get("Files", ()))
-        found = [each for each in found if each.place not in told]
     turns = Turns(facts, wants.words, _scale(brief).head, numbered=page.budget >= NUMBERED)
     timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)

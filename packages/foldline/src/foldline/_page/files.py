@@ -10,19 +10,17 @@ from typing import NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
+from foldline._facts.edits import PROSE
 from foldline._facts.folders import EARLIER, grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
 from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
 from foldline._page.quoting import size
-from foldline._page.superfluous import is_edit
 from foldline._tokens.estimate import estimate
 
 _NAMES = re.compile(r"(\S+) \(([^()]*)\)")
 """A file with the names in it."""
-
-_WORDS = re.compile(r"[\w.-]+")
 
 _WRITE = re.compile(r"(?i)write(?:_to)?(?:_file)? ")
 
@@ -220,8 +218,10 @@ def _listed(verb: str, some: Sequence[File], ranked: Sequence[File], room: int) 
 
 
 def _with_names(file: File) -> str:
-    """A file, and where it went, with what was touched in it, of a new one what comes first; empty where nothing is known."""
-    some = file.names[:_NAMES_OF_ONE] if file.made else file.names[-_NAMES_OF_ONE:]
+    """A file, and where it went, with what was touched in it, of a new one what comes first, of a text its title; empty where
+    nothing is known."""
+    most = 1 if file.made and file.path.endswith(PROSE) else _NAMES_OF_ONE
+    some = file.names[:most] if file.made else file.names[-most:]
     names = dict.fromkeys(cut(name.partition("(")[0].strip(), _NAME) for name in some)
     moved = f"{file.path} → {file.to}" if file.to else file.path
     return f"{moved} ({', '.join(filter(None, names))})" if any(names) else ""
@@ -265,14 +265,6 @@ def named_once(pieces: Sequence[Piece]) -> list[Piece]:
         replace(piece, text=_NAMES.sub(shown, piece.text)) if _writes(piece) else piece for piece in reversed(pieces)
     ]
     return found[::-1]
-
-
-def told_by_files(pieces: Sequence[Piece], lines: Iterable[str]) -> set[int]:
-    """The places of edits of which the lines that say what was touched in a file, and where that is, say all that theirs do."""
-    telling = (line for line in lines if " (" in line or line.startswith("- in "))
-    known = {word for line in telling for word in _WORDS.findall(line)}
-    edits = ((i, piece.text) for i, piece in enumerate(pieces) if is_edit(piece))
-    return {i for i, text in edits if text[0] != "`" and known.issuperset(_WORDS.findall(text.partition(" ")[2]))}
 
 
 def _writes(piece: Piece) -> bool:

@@ -166,7 +166,10 @@ def _few(paths: Sequence[str]) -> str:
 
 
 def _left_by_others(facts: Facts, known: Repository) -> list[str]:
-    """What git listed as not committed that the agent did not change."""
+    """What git listed as not committed that the agent did not change, in the newest turn or lately: before it may be gone by now."""
+    asked = max((request.newest for request in facts.requests), default=-1)
+    if known.listed < min(asked, facts.end - LATELY):
+        return []
     own = [f"/{file.path}" for file in facts.files if file.changed]
     return [left for left in known.left if not any(_is_in(path, left) for path in own)]
 

@@ -90,6 +90,8 @@ def goes_on(before: Piece, each: Piece) -> bool:
 
 
 def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:
-    """Whether a piece leads in what is not told: it ends with a colon, and nothing of the same text follows."""
+    """Whether a piece leads in what is not told: it ends with a colon, and what follows in its text is left out."""
     leads = each.piece.by == "agent" and each.piece.text.endswith((":", "："))
-    return leads and (behind is None or (behind.piece.at, behind.piece.part) != (each.piece.at, each.piece.part))
+    if not leads or behind is None:
+        return leads
+    return behind.place > each.place + 1 or (behind.piece.at, behind.piece.part) != (each.piece.at, each.piece.part)
