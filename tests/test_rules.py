@@ -541,6 +541,7 @@ def test_what_is_found_strange_is_a_state_and_no_rule(message: str) -> None:
     "message",
     [
         "I only want to cancel the lamp, not the whole order.", "I'd prefer the refund on my card if possible.",
+        "let's go on - write both, use `berth_code` as the key please",
         "I don't want to cancel the entire booking.", "Solo quiero cancelar la lámpara, no todo el pedido.",
         "Ich möchte nur die Lampe stornieren, nicht die ganze Bestellung.", "Saya cuma mau membatalkan lampunya, bukan semuanya.",
     ],
