@@ -108,6 +108,7 @@ def test_a_long_row_is_told_in_one_piece() -> None:
     reason = (
         "It waits for the lock of the share. That is given back late. The desk sees it at nine. Nobody is told of it."
     )
+    reason = f"{reason} The lock of mirror_7 is asked for at nine, at noon and at six, by worker_2 and then by worker_3 as well."
     table = f"| Mirror | Finding | Grade |\n|---|---|---|\n| mirror_7 | {reason} | high |\n| mirror_8 | fine | low |"
     told = lines([user("Which mirrors are late, and how bad is that for the desk?"), says(f"Both:\n\n{table}"), LATER])
     assert f"| mirror_7 | {reason} | high |" in told

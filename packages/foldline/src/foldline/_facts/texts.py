@@ -315,8 +315,9 @@ def _flat(columns: Sequence[str], cells: Sequence[str]) -> str:
 
 
 def _as_row(cells: Sequence[str]) -> str:
-    """Cells as a row of a table, of long ones the beginnings."""
-    most = max(_TOGETHER // len(cells), LEAST)
+    """Cells as a row of a table; where they are too long together, of long ones the beginnings."""
+    fits = sum(map(len, cells)) <= _TOGETHER
+    most = _TOGETHER if fits else max(_TOGETHER // len(cells), LEAST)
     return f"| {' | '.join(cut(cell, most).replace('|', BAR) or '-' for cell in cells)} |"
 
 
