@@ -77,7 +77,8 @@ def few_files(facts: Facts, room: int) -> list[str]:
     most; some that were read for it, or that the user named."""
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
-    earlier = [f for f in known.changed if any(commit > f.changed_at for commit in over)]
+    there = (f for f in known.changed if f.state in ("created", "modified"))
+    earlier = [f for f in there if any(commit > f.changed_at for commit in over)]
     earlier = earlier if len(earlier) < len(known.changed) else []
     now = [f for f in known.changed if f not in earlier]
     most = by_change(known.changed if len(known.changed) <= NAMED else now, asked)[:NAMED]
