@@ -168,10 +168,7 @@ def test_what_was_read_of_tries_and_of_others_code_is_not_told_beside_the_files_
 
 
 def test_a_file_that_is_gone_is_told_so_however_long_ago_that_was_committed() -> None:
-    gone = bash(
-        "rm src/wick.py && git commit -am 'No wick'",
-        "[main 7654321] No wick\n 1 file changed",
-    )
+    gone = [*bash("rm src/wick.py"), *bash("git commit -am 'No wick'", "[main 7654321] No wick\n 1 file changed")]
     asked = user("Now let the lamp be dimmed at noon, and tell me when that is done.")
     told = files([*edit("src/oil.py", "def fill(): ..."), *gone, asked, *LAMP])
     assert "deleted: src/wick.py" in told

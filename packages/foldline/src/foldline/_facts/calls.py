@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
-from foldline._facts.edits import Touched, names_in_edits, stretches, told_names, written_in
+from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_names, written_in
 from foldline._facts.others import said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
@@ -272,7 +272,7 @@ class EndedCall(Value, frozen=True, dict=True):
         return stretches(clean(written_in(arguments_of(self.called.call))[:_READ]))
 
     @cached_property
-    def names(self) -> Mapping[str, Touched]:
+    def names(self) -> Mapping[str, NamesTouched]:
         """What it touched in the files that it wrote, by file, where that is plain."""
         action = self.called.action
         paths = [path for verb, path, _ in action.touches[:_FILES] if verb in WRITING]
@@ -365,7 +365,7 @@ def _lines(texts: Iterable[str]) -> list[Passage]:
     return [Passage(text, begins=False) for text in texts]
 
 
-def _in_words(called: Called, names: Mapping[str, Touched]) -> str:
+def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
     """A call without a command: its tool, and the arguments that are no bodies of files."""
     call, action = called.call, called.action
     arguments = arguments_of(call)
@@ -382,9 +382,9 @@ def _in_words(called: Called, names: Mapping[str, Touched]) -> str:
     return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
 
 
-def _named(path: str, names: Mapping[str, Touched]) -> str:
+def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
     """A file with the names in it that were touched."""
-    touched = told_names(names.get(path, Touched()).names)
+    touched = told_names(names.get(path, NamesTouched()).names)
     return f"{path} ({touched})" if touched else path
 
 

@@ -63,7 +63,7 @@ _AT = re.compile(r"^@@(?: -[\d, +]+@@)? *(\S.*)$", re.MULTILINE)
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
-class Touched(NamedTuple):
+class NamesTouched(NamedTuple):
     """The names that an edit touches in a file."""
 
     names: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class Touched(NamedTuple):
     """Whether they are what is defined there, and not only what its lines speak of."""
 
 
-def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, Touched]:
+def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, NamesTouched]:
     """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
     if isinstance(arguments, str):
         return {path: _names(path, *changed) for path, *changed in _patched(arguments)}
@@ -194,7 +194,7 @@ def _defined(path: str, text: str) -> list[str]:
     return [name for name in found if not name.endswith(",")]
 
 
-def _names(path: str, old: str, new: str, around: str = "") -> Touched:
+def _names(path: str, old: str, new: str, around: str = "") -> NamesTouched:
     """What is defined anew, else what no longer is, else in what the changed lines stand, as they or what is `around` them say,
     else the names that are new in them."""
     before, after = _defined(path, old), _defined(path, new)
@@ -202,7 +202,7 @@ def _names(path: str, old: str, new: str, around: str = "") -> Touched:
     gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
     defined = fresh or gone or inside or _defined(path, around)
-    return Touched((*dict.fromkeys(defined or _brought(path, old, new)),)[:KEPT], bool(defined))
+    return NamesTouched((*dict.fromkeys(defined or _brought(path, old, new)),)[:KEPT], bool(defined))
 
 
 def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:

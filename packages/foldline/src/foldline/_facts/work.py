@@ -9,7 +9,7 @@ from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
 from foldline._facts.calls import BROUGHT, COMMIT, NEWS, Called, EndedCall, brought
 from foldline._facts.cues import failed_with
-from foldline._facts.edits import Touched, fingerprints
+from foldline._facts.edits import NamesTouched, fingerprints
 from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked, task_of
@@ -199,7 +199,7 @@ class Work:
                     else ()
                 )
                 verb = "modified" if over and verb == "written" else verb
-                touched = ended.names.get(path, Touched()) if verb in WRITING else Touched()
+                touched = ended.names.get(path, NamesTouched()) if verb in WRITING else NamesTouched()
                 names = touched.names if touched.defined else ()
                 self._touch(verb, clean(path).strip(), at, clean(to), made, names)
         if action.plan is not None:
