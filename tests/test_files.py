@@ -173,3 +173,10 @@ def test_a_file_that_is_gone_is_told_so_however_long_ago_that_was_committed() ->
     told = files([*edit("src/oil.py", "def fill(): ..."), *gone, asked, *LAMP])
     assert "deleted: src/wick.py" in told
     assert "changed earlier: src/oil.py (fill)" in told
+
+
+def test_of_a_long_diff_some_files_are_told_and_how_many_more_it_has() -> None:
+    diff = "\n".join(f" src/lamp_{n}.py | 2 +-" for n in range(40))
+    [line] = [each for each in files(bash("git diff main --stat", diff)) if each.startswith("in diffs")]
+    assert line.count("lamp_") == 12
+    assert line.endswith("… and 28 more")

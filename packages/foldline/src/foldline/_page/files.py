@@ -43,8 +43,8 @@ _ROOMY = 250
 
 COMPARED = "in diffs that were read"
 
-_READ = 6
-"""The files that are told there of those only read."""
+_READ, _COMPARED = 6, 12
+"""The files that are told there of those only read, and of those of diffs."""
 
 
 class _Known(NamedTuple):
@@ -92,7 +92,8 @@ def few_files(facts: Facts, room: int) -> list[str]:
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
-    lines += _listed(COMPARED, known.compared, by_change(known.compared, asked), min(room - size(lines), room // 3))
+    compared = by_change(known.compared, asked)[:_COMPARED]
+    lines += _listed(COMPARED, known.compared, compared, min(room - size(lines), room // 3))
     read = _newly_read(facts, known.read, asked)
     ranked = sorted(read, key=lambda file: (named_in(asked, file), file.seen), reverse=True)[:_READ]
     return lines + _listed("read", read, ranked, (room - size(lines)) // 2)
