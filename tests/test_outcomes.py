@@ -82,6 +82,15 @@ def test_how_a_check_ended_is_told_without_the_line_that_is_drawn_around_it() ->
     assert [*state(facts_of([ASKED, *ran]))] == ["last run: `pytest` → ok; 12 passed in 0.3s"]
 
 
+def test_what_a_runner_says_as_it_begins_is_not_how_the_check_ended() -> None:
+    suites = [(1, "1 passed; 0 failed; 85 filtered out"), (0, "0 passed; 0 failed; 0 filtered out")]
+    shown = "\n\n".join(f"running {n} test{'s' * (n != 1)}\ntest result: ok. {end}" for n, end in suites)
+    ran = bash("cargo test moored", shown)
+    assert [*state(facts_of([ASKED, *ran]))] == [
+        "last run: `cargo test moored` → ok; test result: ok. 1 passed; 0 failed; 85 filtered out"
+    ]
+
+
 def test_a_run_before_the_newest_look_at_what_was_changed_is_how_things_stand() -> None:
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
     ran, read = bash("pytest -q", "12 passed in 0.3s"), runs("read", {"path": "a.py"}, "b", id="r1")

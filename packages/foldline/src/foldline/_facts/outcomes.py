@@ -74,8 +74,8 @@ _TELLS = rare(
     r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+",
     re.MULTILINE,
 )
-_RAN_NONE = pattern(r"\b0 passed; 0 failed\b")
-"""How a runner says that there was no test in one of several suites."""
+_RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
+"""How a runner says that there was no test in one of several suites, and that it begins with one."""
 
 _OF_TASK = pattern(r"^\[[\w:.-]+\] ")
 """The name of a task before a line that it put out."""
