@@ -623,6 +623,7 @@ def test_what_git_listed_of_others_before_the_newest_request_is_not_told_as_it_m
     assert told(facts_of([*listed, asked, *looked])) == []
     assert told(merge(facts_of(listed), facts_of([asked, *looked]))) == []
     assert told(merge(facts_of(listed), facts_of(looked))) == ["git: not committed: notes.md, try/"]
+    assert told(merge(facts_of([asked, *looked]), facts_of(listed))) == ["git: not committed: notes.md, try/"]
 
 
 def test_a_diff_alone_says_nothing_of_what_is_committed_on_the_branch_that_an_agents_file_names() -> None:

@@ -205,7 +205,10 @@ def _shifted(facts: Facts, by: int) -> Facts:
     )
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
-    repositories = tuple(r if r.settled < 0 else replace(r, settled=r.settled + by) for r in facts.repositories)
+    repositories = tuple(
+        replace(r, **{name: at + by for name in ("settled", "listed") if (at := getattr(r, name)) >= 0})
+        for r in facts.repositories
+    )
     heard = {id: at + by for id, at in facts.heard.items()}
     return replace(
         facts, **fields, passed=passed, heard=heard, plan_at=plan_at, repositories=repositories, end=facts.end + by

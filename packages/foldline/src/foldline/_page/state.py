@@ -68,9 +68,8 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
             yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
-    for id, text in [(id, text) for id, text in facts.running.items() if text and not _forgotten(now, id, text)][
-        -RUNNING:
-    ]:
+    running = [(id, text) for id, text in facts.running.items() if text and not _forgotten(now, id, text)]
+    for id, text in running[-RUNNING:]:
         yield f"{STILL_RUNS}{program(id, text)}"
     known = [each for each in now.repositories if each.tells]
     worked_in = [each for each in known if not passes(each.folder) or _holds(now, each.folder)]
