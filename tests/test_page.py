@@ -1143,6 +1143,17 @@ def test_on_a_very_small_page_rules_outlast_what_was_said_in_passing(tokens: int
     assert [order for order in orders if order not in text] == []
 
 
+@pytest.mark.parametrize("tokens", [16, 20, 24, 28])
+def test_where_a_rule_has_hardly_room_its_beginning_is_told_and_no_small_talk(tokens: int) -> None:
+    order = "Under no circumstances may anybody store a guest's card number in plain text on this server."
+    messages = [user("Nora works on the till with us."), says("I see."), user(f"{order} Take that as given.")]
+    for aside in ASIDES:
+        messages += [user(aside), says("Noted. Do you want to get back to the plan?")]
+    text = page(messages, tokens, after=("List the rules before we go on.",))
+    assert "Under no circumstances may anybody" in text
+    assert not [aside for aside in ASIDES if aside in text]
+
+
 def test_a_line_of_the_state_is_told_or_left_out_but_not_as_its_first_words() -> None:
     messages = [user("Book a van for the move."), says("The van is booked. Shall I book a lift for the piano as well?")]
     for tokens in range(20, 90):

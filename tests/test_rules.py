@@ -129,6 +129,18 @@ def test_a_line_with_a_label_is_a_rule_to_its_end(line: str) -> None:
     assert rules_in(f"loader.py\n\n{line}\n\nmodel.py") == [(line, "standing")]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Never touch the billing tables. Treat that as absolute.",
+        "Never touch the billing tables. This is not to be bent by anybody, ever.",
+        "Run the linter first, always. Do this before every commit.",
+    ],
+)
+def test_what_only_stresses_or_widens_a_rule_stands_with_it(said: str) -> None:
+    assert rules_in(said) == [(said, "standing")]
+
+
 def test_a_field_of_pasted_data_is_no_rule() -> None:
     assert rules_in("Rule: R-104\nStatus: failed\nCount: 3\nwhat does this mean") == []
     assert rules_in("规则：R-104\n状态：失败\n这是什么意思") == []

@@ -121,17 +121,16 @@ _TITLE = 60
 """Characters of the longest line over a list that says what its items are."""
 
 
-def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
+def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]]:
     """The sentences of a user's message that are more than its task, verbatim, each with how long it is to hold.
 
     The items of a list are what the line above it calls them ("A few rules:", "Leave these files alone:"); that
     line is told where an item needs it, and with each that says something else without it ("Never:"). What stands
     right below another title ("She wrote:"), or as a line amid others, was more often pasted than typed. What a
     long task orders ends with it, unless it says to last or most of what it lists are rules; and so does what is ordered for
-    the work at hand. `before` is the
-    language that was spoken before.
+    the work at hand; what only goes on about a rule stands with it. `spoken_before` is the language that was spoken before.
     """
-    language = language_of(message, before)
+    language = language_of(message, spoken_before)
     said = list(sentences(without_document(message)))
     short = not is_long(message)
     found: list[tuple[str, Lifetime]] = []
@@ -139,7 +138,7 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     above: Lifetime = "none"
     quoted = led = bound = False
     listed = set[str]()
-    for each in said:
+    for each, before in zip(said, ("", *(each.text for each in said))):
         text = _declared(each.text)
         spoken = script_of(text) or language
         quoted &= not each.apart
@@ -168,6 +167,9 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
             title, kind = "", above
         if kind != "none":
             text = _with_sense(text, each.under) if turned else text
+            if found and kind == found[-1][1] and _widens(each, before, found[-1][0]):
+                found[-1] = f"{found[-1][0]} {text}", kind
+                continue
             found.append((text, kind))
             if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
                 found.append((text, "standing"))
@@ -177,6 +179,11 @@ def rules_in(message: str, before: str = "") -> list[tuple[str, Lifetime]]:
     few = MOSTLY * len(listed) < sum(each.item for each in said)
     ending = {text for text, _ in found if (few if text in listed else not _for_good(text, language))}
     return [(text, "task" if text in ending and kind == "standing" else kind) for text, kind in found]
+
+
+def _widens(each: Sentence, before: str, rule: str) -> bool:
+    """Whether a sentence says more of the rule that ends right before it in its line, and nothing without it."""
+    return not each.line and rule.endswith(before) and (points_back(each.text) or leans(each.text))
 
 
 def of_the_work(sentence: str) -> bool:

@@ -160,6 +160,8 @@ class Candidate(Value, frozen=True, gc=False):
     bonus: float = 0.0
     """What its form adds: somebody put a label before it, or a report begins or ends with it."""
     worth: Worth = _UNKNOWN
+    binds: bool = False
+    """Whether a rule that stands is said in it."""
 
 
 def candidates(
@@ -169,8 +171,10 @@ def candidates(
     scale: Scale = READ,
 ) -> list[Candidate]:
     """The pieces, weighed; a term that stands in many of them says less, one of `boost` more, and so does a rule that stands."""
-    binding = {(rule.at, rule.text[:BEGIN]) for rule in standing}
-    bound = {at for at, _ in binding}
+    binding: dict[int, list[str]] = {}
+    for rule in standing:
+        binding.setdefault(rule.at, []).append(rule.text[:BEGIN])
+    binds = [any(text in piece.text for text in binding.get(piece.at, ())) for piece in pieces]
     found = [terms(piece.text, scale.weights) for piece in pieces]
     stands = Counter(term for each in found for term in each)
     rare = {term: 1.0 / (1.0 + 0.5 * log(n)) for term, n in stands.items()}
@@ -195,14 +199,11 @@ def candidates(
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if piece.edge else 0.0)
             + (_REASONED if piece.by == "agent" and reasons(piece.text) else 0.0)
-            + (
-                _BINDING
-                if piece.at in bound and any(at == piece.at and text in piece.text for at, text in binding)
-                else 0.0
-            ),
+            + (_BINDING if bound else 0.0),
             scale.worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
+            bound,
         )
-        for i, (piece, cost, each) in enumerate(zip(pieces, costs, weighed))
+        for i, (piece, cost, each, bound) in enumerate(zip(pieces, costs, weighed, binds))
     ]
 
 

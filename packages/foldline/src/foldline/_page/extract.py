@@ -35,7 +35,7 @@ from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
 from foldline._page.task import Task, below, missing, rules, task
-from foldline._page.timeline import FRAME, Timeline
+from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline
 from foldline._page.turns import Turns
 from foldline._page.written import as_written, code_words
 from foldline._patterns import pattern
@@ -106,7 +106,15 @@ def compose(brief: Brief, facts: Facts) -> str:
     flat = " ".join(text.split())
     if all(" ".join(safe(rule.text).split()) in flat for rule in standing):
         return text
-    return _told(brief, facts, listed)
+    apart = _told(brief, facts, listed)
+    tiny = brief.max_tokens < HARDLY_ANY
+    return max(apart, text, key=lambda each: _known_of(standing, each)) if tiny else apart
+
+
+def _known_of(standing: Sequence[Rule], text: str) -> int:
+    """How many words of rules that stand a text says."""
+    said = {*_WORDS.findall(text)}
+    return sum(len(said.intersection(_WORDS.findall(rule.text))) for rule in standing)
 
 
 def _for_reading(facts: Facts) -> Facts:

@@ -46,6 +46,9 @@ LONG_MESSAGE = 4
 FRAME = 5
 """Tokens that stand around the beginning of a piece."""
 
+HARDLY_ANY = 60
+"""Tokens below which rules are told before all else, where the last one has no room its beginning."""
+
 
 class Timeline:
     """The pieces that are told out of those found, and how they read; `told` are the terms that the page says already. A page
@@ -89,8 +92,10 @@ class Timeline:
         return not (is_raw(each.piece) or is_bare(each.piece) or each.place in self._reported)
 
     def tell(self, room: int) -> None:
-        """Chooses pieces for `room` tokens: the user's words first, then what says most."""
-        if begun := self._too_long(room):
+        """Chooses pieces for `room` tokens: rules that stand nowhere else first, then the user's words, then what says most."""
+        rules = [each for each in self.found if each.binds and room < HARDLY_ANY]
+        self.chosen += choose(rules, room, self.told, self._newest)
+        if begun := self._begun(self._without_chosen(rules or self.found), room - self._spent):
             self._take([begun])
             return
         words = self._words()
@@ -148,12 +153,13 @@ class Timeline:
             yield from choose((e for e in words if e.piece.at == at), most, set(self.told), self._newest)
         yield from (each for each in words if each.piece.at not in self._handed_in)
 
-    def _too_long(self, room: int) -> Candidate | None:
-        """The beginning of what says most where that has no room as a whole; None where it has, or its beginning says little."""
-        best = next_best(self.found, self.told, self._newest)
+    def _begun(self, some: Iterable[Candidate], room: int) -> Candidate | None:
+        """The beginning of what says most of some, where that has no room as a whole; None where it has, or its beginning says
+        little."""
+        best = next_best(some, self.told, self._newest)
         if best is None or best.cost + FRAME <= room:
             return None
-        begun = self.beginning(room)
+        begun = _beginning(best, room)
         said = sum(best.terms.get(term, 0.0) for term in terms(begun.piece.text)) if begun else 0.0
         return begun if said >= LEAST_SAID * best.whole else None
 
@@ -190,8 +196,7 @@ class Timeline:
     def beginning(self, room: int) -> Candidate | None:
         """Of the next piece as much as `room` tokens hold; None where that says nothing."""
         best = next_best(self.left(), self.told, self._newest)
-        text = shorten(best.piece.text, room - FRAME) if best else ""
-        return replace(best, piece=replace(best.piece, text=text)) if best and len(text) >= LEAST_BEGINNING else None
+        return _beginning(best, room) if best else None
 
     def leave_out(self, room: int) -> list[Candidate]:
         """Takes back what was chosen last, at least one piece and so many that they cost `room`; the last one first."""
@@ -207,6 +212,12 @@ class Timeline:
         over = set() if self._fills else halved(self.found, {each.place for each in pieces})
         pieces = [each for each in pieces if each.place not in over]
         return [*self._turns.lines(standing(pieces))]
+
+
+def _beginning(each: Candidate, room: int) -> Candidate | None:
+    """As much of a piece as `room` tokens hold; None where that says nothing."""
+    text = shorten(each.piece.text, room - FRAME)
+    return replace(each, piece=replace(each.piece, text=text)) if len(text) >= LEAST_BEGINNING else None
 
 
 def _answers(facts: Facts) -> set[int]:
