@@ -514,6 +514,21 @@ def test_plans_keep_their_last_state() -> None:
     assert [(t.text, t.status) for t in after.todos] == [("write", "done"), ("test", "in_progress")]
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("note_down", {"list": ["[x] write", "[ ] test", "[ ] ship"]}),
+        ("todo_write", {"items": [{"t": "write", "s": "done"}, {"t": "test", "s": "doing"}, {"t": "ship", "s": "pending"}]}),
+        ("update_plan", {"entries": [{"label": "write", "phase": "completed"}, {"label": "test", "phase": "in_progress"}, {"label": "ship", "phase": "todo"}]}),
+    ],
+    ids=["boxes", "short names", "names of its own"],
+)  # fmt: skip
+def test_a_plan_is_known_by_its_boxes_and_states_whatever_the_tool_calls_them(tool: str, arguments: Any) -> None:
+    facts = facts_of(runs(tool, arguments))
+    assert [t.text for t in facts.todos] == ["write", "test", "ship"]
+    assert [t.status == "done" for t in facts.todos] == [True, False, False]
+
+
 def test_a_new_plan_takes_the_place_of_what_was_open_in_the_old_one() -> None:
     first, second = todos(("write", "completed"), ("test", "pending")), todos(("ship", "pending"))
     open_work = [t.text for t in merge(facts_of(first), facts_of(second)).todos if t.status == "pending"]

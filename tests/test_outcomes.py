@@ -106,3 +106,81 @@ def test_the_folder_of_the_files_is_that_of_those_that_were_changed() -> None:
     read = [m for n in range(5) for m in runs("read", {"path": f"/opt/skills/github/part_{n}.md"}, "text", id=f"r{n}")]
     edits = [m for n in range(3) for m in runs("edit", {"path": f"/srv/app/core/src/part_{n}.rs", "oldText": "a", "newText": "b"}, id=f"e{n}")]  # fmt: skip
     assert files(facts_of([ASKED, *read, *edits]), 200)[0] == "in /srv/app/core/src/"
+
+
+UNITTEST = """Found 87 tests.
+======================================================================
+FAIL: test_list_order (loans.tests.ListTests.test_list_order)
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/srv/loans/tests.py", line 14, in test_list_order
+    self.assertEqual(names, ["Abel", "Zoe"])
+AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']
+----------------------------------------------------------------------
+Ran 87 tests in 14.902s
+FAILED (failures=1)"""
+EXUNIT = """==> shop_web
+  1) test GET /hives/:id answers old clients (ShopWeb.HiveTest)
+     ** (MatchError) no match of right hand side value: %{"id" => 4}
+58 tests, 1 failure"""
+PHPUNIT = """There was 1 failure:
+
+1) App\\Tests\\RoundingTest::testLowest
+Failed asserting that 12345 matches expected 12340.
+/app/tests/RoundingTest.php:27
+FAILURES!
+Tests: 38, Assertions: 112, Failures: 1."""
+SYMFONY = """In ReceiptCommand.php line 6:
+
+  Attempted to call an undefined method named "withoutPdf" of class "App\\Receipts"."""
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "line"),
+    [
+        ("python manage.py test", UNITTEST, "FAIL: test_list_order (loans.tests.ListTests.test_list_order): AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']"),
+        ("mix test", EXUNIT, "1) test GET /hives/:id answers old clients (ShopWeb.HiveTest): ** (MatchError) no match of right hand side value: %{\"id\" => 4}"),
+        ("bin/phpunit", PHPUNIT, "1) App\\Tests\\RoundingTest::testLowest: Failed asserting that 12345 matches expected 12340."),
+        ("bin/console app:receipts", SYMFONY, 'In ReceiptCommand.php line 6: Attempted to call an undefined method named "withoutPdf" of class "App\\Receipts".'),
+        ("mix ecto.migrate", '** (Postgrex.Error) ERROR 42703 column "weight" does not exist', '** (Postgrex.Error) ERROR 42703 column "weight" does not exist'),
+        ("make release", 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH', 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH'),
+    ],
+    ids=["unittest", "ExUnit", "PHPUnit", "Symfony", "Elixir", "Go"],
+)  # fmt: skip
+def test_a_test_that_failed_is_told_by_its_name_and_why_whatever_runs_it(command: str, output: str, line: str) -> None:
+    assert told(bash(command, output)) == [f"open error: `{command}` → {line}"]
+
+
+REFUSED_BY_TOOL = json.dumps(
+    {"error": "no_capacity", "message": "No van on the 18th. Next: the 21st", "retryable": False}
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (REFUSED_BY_TOOL, "error: no_capacity, message: No van on the 18th. Next: the 21st"),
+        (json.dumps({"ok": False, "reason": "the window is taken"}), "ok: false, reason: the window is taken"),
+        (json.dumps({"error": {"code": 409, "detail": "booked twice"}}), "error: code: 409, detail: booked twice"),
+    ],
+)
+def test_a_record_that_says_that_it_did_not_work_is_an_error_of_the_call(answer: str, line: str) -> None:
+    book = {"claim": "CL-5583", "date": "2024-10-18"}
+    failed = runs("book_collection", book, answer)
+    assert len(told(failed)) == 1
+    assert line in told(failed)[0]
+    worked = runs("book_collection", book | {"date": "2024-10-21"}, json.dumps({"booking": "BK-90113", "error": None}))
+    assert told([*failed, *worked]) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"error": None, "id": 7}),
+        json.dumps({"errors": [], "checked": 40}),
+        json.dumps({"payment": "P-7", "status": "failed", "amount": 12}),
+        json.dumps({"errors": 3, "checked": 40}),
+    ],
+)
+def test_a_record_that_only_has_a_field_for_errors_or_tells_of_some_is_none(answer: str) -> None:
+    assert told(runs("book_collection", {"claim": "CL-5583"}, answer)) == []

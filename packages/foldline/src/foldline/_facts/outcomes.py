@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
+from typing import Any
 
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks
-from foldline._facts.texts import is_code
+from foldline._facts.texts import fields, is_code
 from foldline._messages import Text, ToolResult, Value, replace
 from foldline._patterns import pattern
 
@@ -18,21 +19,22 @@ _EXIT = rare(
     re.IGNORECASE,
 )
 _STRONG = rare(
-    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w)"
-    r"|: error(?:\s\w+)?: |: command not found|: No such file or directory|: Permission denied|error TS\d+",
+    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w"
+    r"|\*\* \(\w|PHP (?:Fatal|Parse) error: |In [\w./-]+\.php line \d+:)"
+    r"|: error(?:\s\w+)?: |: command not found|: executable file not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
 )
 _VERDICT = re.compile(
     r"^(?:[ \t]*--- FAIL: .+|FAIL(?:ED)?(?:[ \t:].*)?|test result: FAILED.*|make(?:\[\d+\])?: \*\*\* .+|npm ERR! .+|\[[\w:.-]+\] ERROR task failed"
     r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
-    r"|[ \t]*[✗✕✖✘×] +\S.*)$",
+    r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×] +\S.*)$",
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
 _BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
 """How a build of an image or an installation of packages says so, whatever command it is a part of."""
 
-_NAMED = re.compile(r"--- FAIL: \S|FAILED \S|FAIL:? +\S|[✗✕✖✘×] ")
+_NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×] ")
 
 _MARKED = rare(
     r"^[ \t]*([✗✕✖✘×] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
@@ -40,6 +42,13 @@ _MARKED = rare(
 )
 """A test that failed by its mark, and the line below that says why."""
 """A verdict that names what failed."""
+
+_NUMBERED = rare(r"^[ \t]*(1\) \S.*)\n[ \t]*(\S.*)$", re.MULTILINE)
+"""The first test that failed as runners number them, and the line below that says why."""
+
+_RULED = pattern(r"FAIL: \w+ \([\w.]+\)")
+_RAISED = pattern(r"^([\w.]*(?:Error|Exception|Failure)\b.*)$", re.MULTILINE)
+"""A test that failed as `unittest` names it between two rules, and the last line of what it raised."""
 
 _VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|\baborting due to\b")
 """A verdict that says that something failed and not what."""
@@ -98,6 +107,9 @@ _HEAD = 600
 _END = 1_500
 """Characters of an output's end, and of its beginning, in which stands why a call failed."""
 
+_ERROR_KEYS, _DONE_KEYS = ("error", "errors"), ("ok", "success")
+"""The keys under which a record says what went wrong, and whether all went well."""
+
 _LED_IN = pattern(r"\s*(\S[^\n]*)")
 """What stands below a line that leads it in."""
 
@@ -154,6 +166,10 @@ def _with_cause(fault: str, text: str, since: int) -> str:
             found[1] for found in told if "test" in found[2]
         ]
         return f"{fault}: {' '.join(why[0].split())}"[:300] if why else fault
+    if _RULED.fullmatch(fault) and (raised := _RAISED.search(text, text.rfind(fault.split()[1]))):
+        return f"{fault}: {raised[1]}"[:300]
+    if not _NAMED.search(fault) and (numbered := _NUMBERED.search(text)):
+        return f"{numbered[1]}: {' '.join(numbered[2].split())}"[:300]
     causes = {" ".join(found[1].split()): found[2] for found in _MARKED.finditer(text)}
     if fault in causes:
         return f"{fault}: {' '.join(causes[fault].split())}"[:300]
@@ -186,6 +202,15 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
         note = _OF_TASK.sub("", next(ran, told[-1] if told else ""))
     return Outcome(failed, code, fault, note.strip("= ")[:160])
+
+
+def refused_in(record: Any) -> str:
+    """What a record says where it tells that a call did not do what it should; empty where it does not."""
+    if not isinstance(record, dict):
+        return ""
+    said = any(isinstance(record.get(key), str | dict) and record[key] for key in _ERROR_KEYS)
+    failed = said or any(record.get(key) is False for key in _DONE_KEYS)
+    return ", ".join(told for each in fields(record) if (told := each.text))[:300] if failed else ""
 
 
 def finds(fault: str) -> bool:

@@ -94,7 +94,7 @@ _LOOKS = re.compile(
 
 
 _CHECKS = re.compile(
-    r"(?:^|\s)[\w-]*lint(?=\s|$)|\b(?:pytest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
+    r"(?:^|\s)[\w-]*lint(?=\s|$)|\b(?:pytest|phpunit|rspec|ctest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
 )
 """A program of a check, or its subcommand or target; a program whose name only ends so is built to be tried out."""
 

@@ -90,6 +90,14 @@ _STATUS = {
 }  # fmt: skip
 
 
+_BOX = re.compile(r"\s*(?:[-*] )?\[([ xX✓])\] +(\S.*)")
+_BOXED = {" ": "pending", "x": "done", "X": "done", "✓": "done"}
+"""An item as a line with its box."""
+
+_ITEM_KEYS = ("content", "step", "title", "subject", "task", "text", "description", "name")
+"""The keys under which an item says what is to be done, and what more of it."""
+
+
 class PlanUpdate(Value, frozen=True, gc=False, omit_defaults=True):
     """What a plan tool was told: items as (id, text, status, detail), standing alone when `whole`."""
 
@@ -263,24 +271,40 @@ def _verb(arguments: dict[str, Any], words: frozenset[str]) -> str:
 
 
 def _plan(arguments: dict[str, Any], words: frozenset[str]) -> PlanUpdate | None:
-    """The items of a plan tool: a whole list, or one item that is added or changed."""
+    """The items of a plan tool: a whole list, of a tool of any name where all have a box, or one item that is added or changed."""
+    lists = [value for value in arguments.values() if isinstance(value, list) and value]
+    for value in lists:
+        boxed = [_BOX.fullmatch(each) if isinstance(each, str) else None for each in value]
+        if len(boxed) > 1 and all(boxed):
+            return PlanUpdate(tuple(("", each[2][:300], _BOXED[each[1]], "") for each in boxed if each))
     if not words & _PLANNING:
         return None
-    for key in ("todos", "plan", "items", "tasks", "todo_list", "steps", "task_list"):
-        value = arguments.get(key)
-        if isinstance(value, list) and value and all(isinstance(v, dict) for v in value):
-            items = tuple(item for v in value if (item := _plan_item(v))[1])
-            return PlanUpdate(items) if items and any("status" in v or "completed" in v for v in value) else None
+    for value in lists:
+        if all(isinstance(each, dict) for each in value) and any(map(_has_status, value)):
+            items = tuple(item for each in value if (item := _plan_item(each))[1])
+            return PlanUpdate(items) if items else None
     if words & {"create", "update"} and ("subject" in arguments or "taskId" in arguments):
         return PlanUpdate((_plan_item(arguments),), whole=False)
     return None
 
 
+def _has_status(item: dict[str, Any]) -> bool:
+    return "completed" in item or bool(_status_key(item))
+
+
+def _status_key(item: dict[str, Any]) -> str:
+    """The key under which an item says how it stands: by its name, else by what stands there."""
+    stands = (key for key, value in item.items() if isinstance(value, str) and value.lower() in _STATUS)
+    return next((key for key in ("status", "state") if key in item), next(stands, ""))
+
+
 def _plan_item(item: dict[str, Any]) -> tuple[str, str, str, str]:
-    texts = (item.get(k) for k in ("content", "step", "title", "subject", "task", "text", "description", "name"))
-    said = [" ".join(t.split()) for t in texts if isinstance(t, str) and t.strip()]
+    stands = _status_key(item)
+    ids = ("id", "taskId", stands)
+    own = [key for key in _ITEM_KEYS if key in item] or [key for key in item if key not in ids]
+    said = [" ".join(text.split()) for key in own if isinstance(text := item[key], str) and text.strip()]
     text, detail = (*said, "", "")[:2]
-    status = item.get("status", item.get("state", ""))
+    status = item.get(stands or "status", "")
     known = _STATUS.get(status.lower(), "pending") if isinstance(status, str) and status else ""
     if item.get("completed") is True or item.get("done") is True:
         known = "done"

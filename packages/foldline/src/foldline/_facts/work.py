@@ -13,7 +13,7 @@ from foldline._facts.edits import NamesTouched, fingerprints
 from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import files_changed, only_looked, task_of
-from foldline._facts.outcomes import Outcome, edges, outcome
+from foldline._facts.outcomes import Outcome, edges, outcome, refused_in
 from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
@@ -22,7 +22,7 @@ from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks
 from foldline._facts.speech import clean
-from foldline._facts.texts import LONGEST, Passage
+from foldline._facts.texts import LONGEST, Passage, record_of
 from foldline._facts.tool_calls import (
     DELEGATING,
     LOOKING,
@@ -316,7 +316,7 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
         return end
     if _refuses(called, text):
         return Outcome(True)
-    fault = "" if _missed(called, text) else failed_with(text)
+    fault = "" if _missed(called, text) else failed_with(text) or refused_in(record_of(text))
     return Outcome(True, "", fault) if fault else end
 
 
