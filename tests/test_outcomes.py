@@ -130,6 +130,12 @@ Failed asserting that 12345 matches expected 12340.
 /app/tests/RoundingTest.php:27
 FAILURES!
 Tests: 38, Assertions: 112, Failures: 1."""
+PEST = """   FAIL  Tests\\Feature\\ReminderTest
+  ✓ reminds of open items only
+  ⨯ letter has the fee
+  Failed asserting that 'fee: 2.5 EUR' contains "2,50 EUR".
+  at tests/Feature/ReminderTest.php:48
+  Tests: 1 failed, 4 passed (17 assertions)"""
 SYMFONY = """In ReceiptCommand.php line 6:
 
   Attempted to call an undefined method named "withoutPdf" of class "App\\Receipts"."""
@@ -141,11 +147,14 @@ SYMFONY = """In ReceiptCommand.php line 6:
         ("python manage.py test", UNITTEST, "FAIL: test_list_order (loans.tests.ListTests.test_list_order): AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']"),
         ("mix test", EXUNIT, "1) test GET /hives/:id answers old clients (ShopWeb.HiveTest): ** (MatchError) no match of right hand side value: %{\"id\" => 4}"),
         ("bin/phpunit", PHPUNIT, "1) App\\Tests\\RoundingTest::testLowest: Failed asserting that 12345 matches expected 12340."),
+        ("php artisan test --filter=Reminder", PEST, "⨯ letter has the fee: Failed asserting that 'fee: 2.5 EUR' contains \"2,50 EUR\"."),
+        ("montage *.tif sheet.pdf", "montage: cache resources exhausted `v01_f201.tif' @ error/cache.c/OpenPixelCache/4119.\nok v02", "montage: cache resources exhausted `v01_f201.tif' @ error/cache.c/OpenPixelCache/4119."),
+        ("lp -d labels a.pdf", 'lp: Error - queue "labels" has no room for one more job.', 'lp: Error - queue "labels" has no room for one more job.'),
         ("bin/console app:receipts", SYMFONY, 'In ReceiptCommand.php line 6: Attempted to call an undefined method named "withoutPdf" of class "App\\Receipts".'),
         ("mix ecto.migrate", '** (Postgrex.Error) ERROR 42703 column "weight" does not exist', '** (Postgrex.Error) ERROR 42703 column "weight" does not exist'),
         ("make release", 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH', 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH'),
     ],
-    ids=["unittest", "ExUnit", "PHPUnit", "Symfony", "Elixir", "Go"],
+    ids=["unittest", "ExUnit", "PHPUnit", "Pest", "ImageMagick", "CUPS", "Symfony", "Elixir", "Go"],
 )  # fmt: skip
 def test_a_test_that_failed_is_told_by_its_name_and_why_whatever_runs_it(command: str, output: str, line: str) -> None:
     assert told(bash(command, output)) == [f"open error: `{command}` → {line}"]
@@ -161,10 +170,16 @@ REFUSED_BY_TOOL = json.dumps(
     [
         (REFUSED_BY_TOOL, "error: no_capacity, message: No van on the 18th. Next: the 21st"),
         (json.dumps({"ok": False, "reason": "the window is taken"}), "ok: false, reason: the window is taken"),
+        (
+            json.dumps({"fehler": "limit", "text": "78 EUR über der Grenze"}),
+            "fehler: limit, text: 78 EUR über der Grenze",
+        ),
+        ("Page could not be loaded: 502 Bad Gateway", "Page could not be loaded: 502 Bad Gateway"),
+        ("検索エラー: rate limit exceeded (429)", "検索エラー: rate limit exceeded (429)"),
         (json.dumps({"error": {"code": 409, "detail": "booked twice"}}), "error: code: 409, detail: booked twice"),
     ],
 )
-def test_a_record_that_says_that_it_did_not_work_is_an_error_of_the_call(answer: str, line: str) -> None:
+def test_an_answer_that_says_that_it_did_not_work_is_an_error_of_the_call(answer: str, line: str) -> None:
     book = {"claim": "CL-5583", "date": "2024-10-18"}
     failed = runs("book_collection", book, answer)
     assert len(told(failed)) == 1
@@ -180,7 +195,10 @@ def test_a_record_that_says_that_it_did_not_work_is_an_error_of_the_call(answer:
         json.dumps({"errors": [], "checked": 40}),
         json.dumps({"payment": "P-7", "status": "failed", "amount": 12}),
         json.dumps({"errors": 3, "checked": 40}),
+        "No errors: all 40 are there",
+        "Box 502 of 600 is on its way",
+        "The page speaks of gateways.\nerror: it says, is what one sees there\nand 502 of them",
     ],
 )
-def test_a_record_that_only_has_a_field_for_errors_or_tells_of_some_is_none(answer: str) -> None:
+def test_an_answer_that_only_has_a_field_for_errors_or_tells_of_some_is_none(answer: str) -> None:
     assert told(runs("book_collection", {"claim": "CL-5583"}, answer)) == []

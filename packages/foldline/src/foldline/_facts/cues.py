@@ -19,6 +19,9 @@ _CHOICE = 300
 _RESUMING = 80
 """Characters of the longest message that only says to go on."""
 
+_STATUS = r"\b(?:429|40[13] (?:unauthorized|forbidden)|50[0-4] (?:internal|bad|service|gateway|not implemented))\b"
+"""How an answer of one line gives the status with which a server refused."""
+
 _CLAUSE = pattern(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
@@ -218,8 +221,14 @@ def _chooses() -> re.Pattern[str]:
 
 def failed_with(text: str) -> str:
     """What a tool's answer says that failed, where it begins by saying so."""
-    found = _failures().match(text.lstrip()[:400])
-    return " ".join(found[0].split()) if found and found["rest"].strip() else ""
+    found = _failures().match(text.strip()[:400])
+    return " ".join(found[0].split()) if found and (found["status"] or found["rest"].strip()) else ""
+
+
+@cache
+def failing_keys() -> frozenset[str]:
+    """The keys under which a record says what went wrong."""
+    return frozenset(_words("failed").split("|")) | {"errors"}
 
 
 def _plain(sentence: str) -> str:
@@ -267,7 +276,8 @@ def _failed() -> re.Pattern[str]:
 @cache
 def _failures() -> re.Pattern[str]:
     either = _words("failed")
-    return re.compile(rf"\W*(?:{either})\b(?:\s?\[\w+\]|\s\d+)?\s*[:：](?P<rest>[^\n]{{2,300}})", re.IGNORECASE)
+    named = rf"\W*(?!no |last |without )(?:\w+ )?(?:[^\W\d_]{{1,6}})??(?:{either})\b(?:\s?\[\w+\]|\s\d+)?\s*[:：](?P<rest>[^\n]{{2,300}})"
+    return re.compile(rf"{named}|[^\n]{{0,80}}(?P<status>{_STATUS})[^\n]{{0,80}}\Z", re.IGNORECASE)
 
 
 def _words(kind: str) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from foldline._facts.cues import failing_keys
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.texts import fields, is_code
@@ -21,23 +22,23 @@ _EXIT = rare(
 _STRONG = rare(
     r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w"
     r"|\*\* \(\w|PHP (?:Fatal|Parse) error: |In [\w./-]+\.php line \d+:)"
-    r"|: error(?:\s\w+)?: |: command not found|: executable file not found|: No such file or directory|: Permission denied|error TS\d+",
+    r"|: error(?:\s\w+)?: |: Error - |@ error/\w|: command not found|: executable file not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
 )
 _VERDICT = re.compile(
     r"^(?:[ \t]*--- FAIL: .+|FAIL(?:ED)?(?:[ \t:].*)?|test result: FAILED.*|make(?:\[\d+\])?: \*\*\* .+|npm ERR! .+|\[[\w:.-]+\] ERROR task failed"
     r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
-    r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×] +\S.*)$",
+    r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×⨯] +\S.*)$",
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
 _BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
 """How a build of an image or an installation of packages says so, whatever command it is a part of."""
 
-_NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×] ")
+_NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] ")
 
 _MARKED = rare(
-    r"^[ \t]*([✗✕✖✘×] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
+    r"^[ \t]*([✗✕✖✘×⨯] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
     re.MULTILINE,
 )
 """A test that failed by its mark, and the line below that says why."""
@@ -107,8 +108,8 @@ _HEAD = 600
 _END = 1_500
 """Characters of an output's end, and of its beginning, in which stands why a call failed."""
 
-_ERROR_KEYS, _DONE_KEYS = ("error", "errors"), ("ok", "success")
-"""The keys under which a record says what went wrong, and whether all went well."""
+_DONE_KEYS = ("ok", "success")
+"""The keys under which a record says whether all went well."""
 
 _LED_IN = pattern(r"\s*(\S[^\n]*)")
 """What stands below a line that leads it in."""
@@ -208,7 +209,9 @@ def refused_in(record: Any) -> str:
     """What a record says where it tells that a call did not do what it should; empty where it does not."""
     if not isinstance(record, dict):
         return ""
-    said = any(isinstance(record.get(key), str | dict) and record[key] for key in _ERROR_KEYS)
+    said = any(
+        isinstance(value, str | dict) and value for key, value in record.items() if key.lower() in failing_keys()
+    )
     failed = said or any(record.get(key) is False for key in _DONE_KEYS)
     return ", ".join(told for each in fields(record) if (told := each.text))[:300] if failed else ""
 

@@ -170,10 +170,26 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
-    for todo in facts.todos:
+    for todo in facts.todos[_reached(facts) :]:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
         if todo.text and todo.status in ("pending", "in_progress") and not forgotten:
             yield todo
+
+
+def _reached(facts: Facts) -> int:
+    """The place of the furthest step of a plan that the agent wrote into its words once, and that it spoke of since: those before it
+    are past, whoever ticks them. Where a tool has the plan, that says so."""
+    if facts.plan_at is not None:
+        return 0
+    said = [(p.at, p.text) for p in facts.pieces if p.by == "agent" and p.kind in ("thought", "report")]
+    for place, todo in reversed([*enumerate(facts.todos)]):
+        since = [text for at, text in said if at > todo.at]
+        if (
+            any(said_again(todo.text, text) for text in since)
+            or max(shared_words(todo.text, since), default=0) >= SPOKEN_OF
+        ):
+            return place
+    return 0
 
 
 def left_open(facts: Facts) -> Iterator[str]:

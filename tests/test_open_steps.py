@@ -1,0 +1,79 @@
+"""What is open at the end, by what a report says and by a plan in words; the sentences were written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from foldline import Message
+from foldline._facts.reading import facts_of
+from foldline._page.state import state
+from foldline.extend import Text
+from talk import bash, says, user
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The counter for late parcels isn't part of the dashboard yet.",
+        "Nobody has asked the printer about the paper yet.",
+        "Both doors still need a lock.",
+        "The dry run for March has not been started.",
+        "The second archive is untouched.",
+        "This one waits for your approval.",
+        "Die Probe mit den alten Karten mache ich dann nach dem Umzug.",
+        "Es fehlt mir noch die Nummer des Zählers.",
+        "Für die Halle gibt es noch keine Zusage.",
+        "El aviso a la vecina no lo he mandado todavía.",
+        "Hay que pagar la fianza antes del viernes.",
+        "La lista de invitados sigue pendiente.",
+        "Undangan untuk RT sebelah belum kukirim.",
+        "Uang muka harus masuk sebelum Jumat.",
+        "초대장은 아직 보내지 못했습니다.",
+        "주소가 확정되면 바로 택배를 보내 드리겠습니다.",
+        "会場の予約はまだです。",
+        "返事が届いたら名簿を直します。",
+        "发票还没开。",
+        "等您确认了我再下单。",
+    ],
+)
+def test_what_a_report_says_is_not_done_is_open_in_any_language(sentence: str) -> None:
+    messages = [
+        user("Get it all ready for the move."),
+        says(f"The vans are booked.\n\n{sentence}\n\nThe keys are with Nora."),
+    ]
+    assert [sentence] == [line for line in state(facts_of(messages)) if sentence in line]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The door still has the old lock, which is fine.",
+        "It has been checked twice.",
+        "Der Vertrag ist unterschrieben und liegt bei Nora.",
+        "Los recibos están pagados y archivados.",
+        "Semua undangan sudah dikirim.",
+        "초대장을 모두 보냈습니다.",
+        "予約は全部終わっています。",
+        "发票都开好了。",
+    ],
+)
+def test_what_a_report_says_is_done_is_not_open(sentence: str) -> None:
+    messages = [
+        user("Get it all ready for the move."),
+        says(f"The vans are booked.\n\n{sentence}\n\nThe keys are with Nora."),
+    ]
+    assert [line for line in state(facts_of(messages)) if sentence in line] == []
+
+
+def said_with(text: str, command: str, answer: str) -> list[Message]:
+    """What the agent says beside a call."""
+    asked, answered = bash(command, answer)
+    return [Message("assistant", (Text(text), *asked.parts)), answered]
+
+
+def test_steps_of_a_plan_in_words_are_past_once_the_agent_speaks_of_a_later_one() -> None:
+    plan = "The plan:\n\n- [ ] copy the ledger\n- [ ] trial import into a scratch schema\n- [ ] switch the site over\n- [ ] nightly backup by dump"
+    messages = [user("Move the ledger to the new server."), *said_with(plan, "cp ledger.db /tmp/l.db", "")]
+    messages += said_with("The copy is there. Now the trial import.", "loaddata /tmp/l.db", "Installed 40 objects")
+    told = [line for line in state(facts_of(messages)) if line.startswith("[ ]")]
+    assert told == ["[ ] trial import into a scratch schema", "[ ] switch the site over", "[ ] nightly backup by dump"]
