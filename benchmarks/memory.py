@@ -13,7 +13,8 @@ left out. Whatever is not there is said and skipped. A half takes a minute and a
 - *rules*: what stands under the page's rules against those that bind; orders that are over and rules taken back do not.
 - *speakers*: lines that the page gives as the user's and that are another's.
 - *stale*: values that stand without the one that replaced them near or later, and without a mark.
-- *state*: open steps and errors that are told, and how many of those that the page calls open are.
+- *state*: open steps and errors that are told, and how many of those that the page calls open are. *Endings* are short
+  sessions labelled for this alone, of the same kinds and languages, whose page says all that is known of them.
 - *used*: how much of its budget a folded history takes.
 - *five folds*: what is told after five successive folds, of what one fold to the same budget tells.
 """
@@ -29,6 +30,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import memory_corpus
+import memory_endings
 import memory_old
 import memory_sentences
 import memory_suites
@@ -39,7 +41,7 @@ from memory_methods import METHODS, OURS, WHOLE
 from memory_scores import BUDGETS, SMALLEST, Case, Score, alone, amid, chained, median, scored, total
 
 CHAINED = (OURS, "tail, clamped", "user's words first", "ledger")
-PARTS = ("labelled", "kinds", "amid", "folds", "sentences", "recorded", "suites")
+PARTS = ("labelled", "kinds", "amid", "folds", "sentences", "endings", "recorded", "suites")
 AT = 0.2
 """The budget at which kinds of session are compared, and what is missed is listed."""
 
@@ -259,6 +261,10 @@ def _sentences(half: str, asked: Namespace) -> None:
     memory_sentences.tables(asked.material / half, cells, missed=asked.missed and half == "tune")
 
 
+def _endings(half: str, asked: Namespace) -> None:
+    memory_endings.tables(asked.material, half, cells, missed=asked.missed and half == "tune")
+
+
 def recorded_tables(half: str, names: Sequence[str], asked: Namespace) -> None:
     """Prints what is told of the recorded sessions of a half, by themselves and amid others."""
     for what, find, budgets in (
@@ -328,6 +334,8 @@ def measure(half: str, names: Sequence[str], asked: Namespace) -> None:
         print(f"NO LABELLED SESSIONS in {asked.material / half}: not measured")
     if "sentences" in asked.parts:
         _timed(f"{half}: sentences", lambda: _sentences(half, asked))
+    if "endings" in asked.parts:
+        _timed(f"{half}: endings", lambda: _endings(half, asked))
     if "recorded" in asked.parts and memory_corpus.there(asked.corpus):
         _timed(f"{half}: recorded sessions", lambda: recorded_tables(half, names, asked))
     elif "recorded" in asked.parts:
