@@ -92,3 +92,9 @@ def test_what_is_compiled_where_it_is_first_met_is_a_pattern(room) -> None:
     waiting = [value for module in modules for value in vars(module).values() if type(value) is type(pattern(""))]
     assert waiting
     assert all(isinstance(each.pattern, str) for each in waiting)
+
+
+def test_what_is_rare_may_have_groups_with_names_in_any_case() -> None:
+    told = rare(r"error: (?P<Why>\w+)", re.IGNORECASE).search("So: ERROR: late")
+    assert told is not None
+    assert told["Why"] == "late"

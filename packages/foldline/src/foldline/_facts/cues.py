@@ -265,19 +265,19 @@ def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 @cache
 def _labels() -> re.Pattern[str]:
-    return re.compile(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
+    return rare(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
 
 
 @cache
 def _failed() -> re.Pattern[str]:
-    return re.compile(_words("failed"), re.IGNORECASE)
+    return rare(_words("failed"), re.IGNORECASE)
 
 
 @cache
 def _failures() -> re.Pattern[str]:
     either = _words("failed")
     named = rf"\W*(?!no |last |without )(?:\w+ )?(?:[^\W\d_]{{1,6}})??(?:{either})\b(?:\s?\[\w+\]|\s\d+)?\s*[:：](?P<rest>[^\n]{{2,300}})"
-    return re.compile(rf"{named}|[^\n]{{0,80}}(?P<status>{_STATUS})[^\n]{{0,80}}\Z", re.IGNORECASE)
+    return rare(rf"{named}|[^\n]{{0,80}}(?P<status>{_STATUS})[^\n]{{0,80}}\Z", re.IGNORECASE)
 
 
 def _words(kind: str) -> str:

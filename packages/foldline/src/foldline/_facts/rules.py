@@ -424,6 +424,7 @@ def _ordered(text: str, cues: Cues, shouted: bool, loud: bool) -> Lifetime:
     return "once" if cues.passing.match_in(text) else "standing"
 
 
+@lru_cache(maxsize=1_024)
 def normal(sentence: str) -> str:
     """A sentence on one line without its bullet, with a sign for each literal."""
     bullet = BULLET.match(sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from posixpath import basename, join, normpath
@@ -147,13 +147,15 @@ def family(command: str) -> str:
     return next((_family(step) for step in reversed(_attempts(command))), "")
 
 
-def _own_steps(command: str) -> tuple[list[_Step], list[_Step]]:
+@lru_cache(maxsize=1_024)
+def _own_steps(command: str) -> tuple[Sequence[_Step], Sequence[_Step]]:
     """The steps of a command that stand for themselves and do something, and all of them."""
     steps = [*_steps(in_posix(handed_on(command[:_FAMILY])))]
     return [step for step in steps if not step.aside and _program(step.words)[0] not in _AROUND], steps
 
 
-def _attempts(command: str) -> list[_Step]:
+@lru_cache(maxsize=1_024)
+def _attempts(command: str) -> Sequence[_Step]:
     own, steps = _own_steps(command)
     tried = [step for step in own if checks(_family(step))]
     does = [step for step in own if not _looks(step)]

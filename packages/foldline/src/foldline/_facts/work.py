@@ -63,7 +63,7 @@ _DENIED = rare(
 _CANCELLED = pattern(r"(?:<\w+>)?(?:Cancelled: parallel tool call|Sibling tool call errored)")
 """How a client says that it did not make a call, because one beside it had failed."""
 
-_MISSED = pattern(
+_MISSED = rare(
     r"not? (?:be )?found|no such|does not exist|doesn't exist|\bunknown\b|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
 )

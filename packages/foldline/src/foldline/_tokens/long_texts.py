@@ -206,11 +206,17 @@ def _lanes(count: int, bits: int) -> int:
 @cache
 def _tables(family: str) -> LongTables:
     """The file holds for each cell what kind it is, for all families, then what each kind is worth for each."""
-    at, size = place(family) * (8 + 3 * 256), 1 << BITS
-    data = read_table("estimate_long.bin")
-    unit, base = struct.unpack_from("<ff", data, 3 * size + at)
-    at += 3 * size + 8
+    kinds, worth = _kinds()
+    at = place(family) * (8 + 3 * 256)
+    unit, base = struct.unpack_from("<ff", worth, at)
     three, five, eight = (
-        data[i * size : (i + 1) * size].translate(data[at + 256 * i : at + 256 * (i + 1)]) for i in range(3)
+        cells.translate(worth[start : start + 256]) for cells, start in zip(kinds, range(at + 8, at + 8 + 3 * 256, 256))
     )
     return LongTables((three, five, eight), unit, base)
+
+
+@cache
+def _kinds() -> tuple[Cells, bytes]:
+    """The kinds of all cells, and what they are worth: a fold counts for the session's model, and its page for none."""
+    data, size = read_table("estimate_long.bin"), 1 << BITS
+    return (data[:size], data[size : 2 * size], data[2 * size : 3 * size]), data[3 * size :]

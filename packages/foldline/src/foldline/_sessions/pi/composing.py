@@ -135,7 +135,7 @@ def _compaction(place: Place, message: Message, kept: str | None, mark: Mapping[
 
 def details_of(summary: Summary) -> Json:
     """What stands beside a summary: the two lists of files that pi keeps there, and foldline's own note of the rest."""
-    files = from_data(summary.facts).files
+    files = from_data({"files": summary.facts.get("files")}).files
     return {
         "readFiles": sorted(f.path for f in files if not f.changed),
         "modifiedFiles": sorted(f.path for f in files if f.changed),
