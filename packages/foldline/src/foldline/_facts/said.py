@@ -199,12 +199,13 @@ class Said:
 
 
 def _told_amid(passage: Passage) -> Passage | None:
-    """What is told of a line that the agent said amid its work: of one that leads in a call only what takes something back."""
+    """What is told of a line that the agent said amid its work: of its last sentence, where that leads in a call, only what takes
+    something back."""
     if not passage.text.endswith((":", "：", "…")):
         return passage
     *said, leads = split(passage.text)
-    text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
-    return passage._replace(text=text) if says_back(text) else None
+    told = [*said, leads.rstrip(":：…")] if says_back(leads) else said
+    return passage._replace(text=" ".join(told)) if told else None
 
 
 def _below(order: str) -> str:

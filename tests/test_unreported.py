@@ -1,0 +1,121 @@
+"""Turns that no report of the agent closed: what it said amid its work is all the report there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline.extend import Text, extract
+from talk import bash, user
+
+ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
+LOOKED = "cat src/export.py"
+
+
+def page(messages: Sequence[Message], tokens: int = 6_000) -> str:
+    return extract(Brief(tokens), messages).text
+
+
+def acts(words: str, command: str = LOOKED, output: str = "a part of the exporter", *, error: bool = False) -> list[Message]:  # fmt: skip
+    """A message of the agent that says something and calls a command, and what that brought."""
+    called, answered = bash(command, output, error=error)
+    return [Message("assistant", (Text(words), *called.calls)), answered]
+
+
+def words_of(text: str) -> list[str]:
+    """What the page tells of what was said amid the work, each text by itself."""
+    lines = text.partition("## What happened\n")[2].partition("\n\n## ")[0].splitlines()
+    return [line.removeprefix("· ") for line in lines if line.startswith("· ")]
+
+
+# -- what leads in a call -----------------------------------------------------------------------------------------------
+
+
+def test_of_words_that_lead_in_a_call_all_is_told_but_what_leads_it_in() -> None:
+    cause = "Since `unlock` returns before counter_9 is written, mirror_7 never ends. This is the fault!"
+    told = page([ASKED, *acts(f"{cause} Let me look at the lock more closely:")])
+    assert cause in told
+    assert "more closely" not in told
+
+
+def test_a_list_that_such_words_lead_in_stands_below_its_own_line_however_long_they_are() -> None:
+    before = (
+        "The mirrors are read one after the other, and each of them waits for its lock as long as it takes, "
+        "so that one dead share stops all that come behind it, which is what the desk saw on Tuesday night."
+    )
+    steps = ["1. give up a lock after 90 s", "2. go on with the next mirror", "3. say so in the log of the night"]
+    told = page([ASKED, *acts(f"{before} The change should:\n" + "\n".join(steps))])
+    lines = told.splitlines()
+    at = lines.index("The change should:")
+    assert lines[at + 1 : at + 4] == [f"  {step}" for step in steps]
+    assert before in told
+
+
+# -- whole texts --------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_worked_out_in_several_sentences_is_told_whole_where_older_words_have_its_names() -> None:
+    first = "`unlock` writes counter_9, and mirror_7 reads counter_9 before the lock of share_3 ends."
+    found = [
+        "The lock of share_3 ends before mirror_7 reads counter_9.",
+        "What `unlock` writes is never seen by mirror_7.",
+        "A simple way out would be to read counter_9 twice.",
+        "That would hide the fault on every other share, though.",
+        "The lock of mirror_7 has to end behind `unlock`.",
+        "I take that way.",
+    ]
+    told = words_of(page([ASKED, *acts(first), *acts(" ".join(found))]))
+    assert told[-1] == " ".join(found)
+
+
+def test_what_only_says_what_comes_next_is_not_told_of_a_text() -> None:
+    found = "The lock of share_3 ends before mirror_7 reads counter_9."
+    told = words_of(page([ASKED, *acts(f"I will now read the log of the night. {found} We will examine that next.")]))
+    assert told == [f"{found}"]
+
+
+def test_a_text_of_a_turn_without_a_report_is_told_whole_or_not_at_all_where_little_has_room() -> None:
+    def text(n: int) -> str:
+        return (
+            f"The table of mirror_{n} is read by worker_{n} in one go, which takes {n + 40} s and more on share_{n}. "
+            f"Its counter_{n} is written behind that by `write_{n}`. The night of Tuesday had {n + 900} rows in it."
+        )
+
+    said = [text(n) for n in range(30)]
+    told = words_of(page([ASKED, *(m for each in said for m in acts(each))], 900))
+    assert 3 < len(told) < 30
+    assert {*told} <= {*said}
+
+
+# -- lines without blanks behind their full stops -----------------------------------------------------------------------
+
+
+def test_a_sentence_behind_which_no_blank_stands_ends_all_the_same() -> None:
+    found = "The lock ends as we hoped, and the rows of counter_9 are all there when mirror_7 is read at night."
+    line = (
+        f"{found}Let's try it with a lock that nobody gives back, and with a share that is gone since the first of "
+        "the month, which is the case that the desk wrote of on Tuesday, when the export had run for the whole of the night.A "
+        "worker calls `unlock()`.`mirror()` is meant to take what is left then!The rest of the night goes on with the next share"
+    )
+    (told,) = words_of(page([ASKED, *acts(line)]))
+    assert told.startswith(found)
+    assert "Let's try it" not in told
+    assert "`mirror()` is meant to take what is left then!" in told
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["threading.Thread", "os.Path", "sync.Mutex", "Version 2.All", "`go!` and `.`", "http://mirror.host/part.php?Id=7"],
+)
+def test_a_name_is_never_taken_for_the_end_of_a_sentence(name: str) -> None:
+    line = f"The lock of mirror_7 is held by {name} for as long as the share is there, so that whoever waits for it waits for good, as the log of the night says."
+    assert line in page([ASKED, *acts(line)])
+
+
+def test_the_rest_of_a_sentence_that_was_too_long_is_marked_where_its_beginning_is_not_told() -> None:
+    names = ", ".join(f"the lock of mirror_{n} by worker_{n}" for n in range(40))
+    told = words_of(page([ASKED, *acts(f"The night takes {names}")], 420))
+    assert told
+    assert all(text.startswith(("The night takes", "… ")) for text in told)
