@@ -8,7 +8,7 @@ import pytest
 
 from foldline import Brief, Message
 from foldline.extend import Text, extract
-from talk import bash, user
+from talk import bash, runs, user
 
 ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
 LOOKED = "cat src/export.py"
@@ -119,3 +119,67 @@ def test_the_rest_of_a_sentence_that_was_too_long_is_marked_where_its_beginning_
     told = words_of(page([ASKED, *acts(f"The night takes {names}")], 420))
     assert told
     assert all(text.startswith(("The night takes", "… ")) for text in told)
+
+
+# -- tries --------------------------------------------------------------------------------------------------------------
+
+
+def tries(name: str, words: str = "", output: str = "ok", *, error: bool = False) -> list[Message]:
+    """A script that the agent writes, runs by itself, and then says something of."""
+    written = bash(f"cat > {name} <<'EOF'\nimport export\nlimit_of_rows = 9\nprint(export.rows(limit_of_rows))\nEOF")
+    said = acts(words) if words else []
+    return [*written, *bash(f"python {name}", output, error=error), *said]
+
+
+FIXED = runs("edit", {"path": "src/export.py", "oldText": "def rows():", "newText": "def rows(limit=90):"})
+FOUND = "With nine rows the lock of mirror_7 ends in time, and with ten it never does."
+
+
+def test_scripts_that_the_agent_ran_to_try_something_are_one_line_behind_the_files_of_the_work() -> None:
+    run = [m for n in range(8) for m in tries(f"look_{n}.py", f"That was none of the {n + 40} locks on share_{n}.")]
+    told = page([ASKED, *run, *tries("look_8.py", FOUND), *FIXED])
+    happened, _, files = told.partition("## Files\n")
+    assert files.startswith("- changed: src/export.py")
+    assert [line for line in files.splitlines() if "look_" in line] == files.splitlines()[-1:]
+    assert "look_" not in happened.partition("## State")[0]
+    assert "limit_of_rows" not in told
+    assert FOUND in happened
+
+
+def test_a_script_that_the_user_named_or_that_is_committed_is_part_of_the_work() -> None:
+    asked = user("Please write count_1.py, count_2.py and count_3.py, which count the rows of each mirror.")
+    named = [m for n in (1, 2, 3) for m in tries(f"count_{n}.py", FOUND)]
+    assert "created: count_1.py" in page([asked, *named, *FIXED])
+    commit = bash('git add -A && git commit -m "Count the rows"', "[main 1a2b3c4] Count the rows\n 4 files changed")
+    assert "and run" not in page([ASKED, *named, *FIXED, *commit])
+    assert "and run" in page([ASKED, *named, *FIXED])
+
+
+def test_where_all_that_was_changed_was_made_scripts_are_the_work() -> None:
+    own = [m for n in (1, 2, 3) for m in tries(f"count_{n}.py", FOUND)]
+    assert "and run" not in page([ASKED, *own])
+
+
+def test_what_was_tried_is_known_where_the_page_comes_back_as_text() -> None:
+    told = page([ASKED, *(m for n in range(3) for m in tries(f"look_{n}.py", FOUND)), *FIXED])
+    again = page([user(told), *acts(FOUND), *FIXED])
+    assert all(f"look_{n}.py" in again for n in range(3))
+
+
+def test_how_a_try_failed_is_told_where_the_agent_says_what_it_makes_of_it_and_where_nothing_came_behind() -> None:
+    missing = "Traceback (most recent call last):\nModuleNotFoundError: No module named 'export'\nexit code: 1"
+    wrong = "Traceback (most recent call last):\nAttributeError: mirror_7 has no lock\nexit code: 1"
+    last = "Traceback (most recent call last):\nKeyError: counter_9\nexit code: 1"
+    mine = "That is a fault of my own script, and none of the exporter: mirror_7 never had a lock of its own."
+    run = [
+        *tries("look_1.py", "", missing, error=True),
+        *tries("look_2.py", mine, wrong, error=True),
+        *tries("look_3.py", FOUND),
+        *FIXED,
+        *tries("look_4.py", "", last, error=True),
+    ]
+    told = page([ASKED, *run])
+    assert "No module named" not in told
+    assert "mirror_7 has no lock" in told
+    assert mine in told
+    assert "KeyError: counter_9" in told
