@@ -183,3 +183,15 @@ def test_how_a_try_failed_is_told_where_the_agent_says_what_it_makes_of_it_and_w
     assert "mirror_7 has no lock" in told
     assert mine in told
     assert "KeyError: counter_9" in told
+
+
+# -- handing in ---------------------------------------------------------------------------------------------------------
+
+
+def test_how_to_hand_in_what_was_found_is_a_rule_of_the_task_order() -> None:
+    submit = "When you believe that you have found the word, you can hand it in by simply running the submit command."
+    order = (
+        "<pr_description>\nA word is hidden on the host mirror.desk.\n</pr_description>\n\n<instructions>\n"
+        f"Remember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME.\n{submit}\n</instructions>"
+    )
+    assert f"- (the command) {submit}" in page([user(order), *acts(FOUND)])
