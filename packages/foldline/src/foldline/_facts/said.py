@@ -178,7 +178,7 @@ class Said:
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
         said = list(passages(read)) if report else [*filter(None, map(_told_amid, passages(read)))]
         left = False
-        weighs = self._pieces.another_spoke and len(text) >= SUMS_UP
+        weighs = self._pieces.another_spoke and sum(len(each.text) for each in said) >= SUMS_UP
         self._pieces.another_spoke = False
         for i, each in enumerate(said):
             edge = report and i in (0, len(said) - 1)
