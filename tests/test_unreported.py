@@ -121,6 +121,13 @@ def test_the_rest_of_a_sentence_that_was_too_long_is_marked_where_its_beginning_
     assert all(text.startswith(("The night takes", "… ")) for text in told)
 
 
+def test_the_rest_of_a_long_sentence_that_only_says_what_comes_next_is_not_told_either() -> None:
+    names = ", ".join(f"the lock of mirror_{n} by worker_{n}" for n in range(12))
+    found = "The lock of share_3 ends before mirror_7 reads counter_9, and no night since Tuesday has seen it written."
+    told = words_of(page([ASKED, *acts(f"I will now look for each of {names}, one after the other. {found}")]))
+    assert told == [found]
+
+
 # -- tries --------------------------------------------------------------------------------------------------------------
 
 

@@ -36,10 +36,10 @@ CHEAP_WORDS = 0.25
 """The share in which they stand whole even where a hard budget is to tell as much as it can."""
 
 OWN = 0.6
-"""The share of what the user's words leave up to which all is told that the agent said of turns without a report."""
+"""The share of what the user's words leave up to which all is told that an agent said that never reported."""
 
 LITTLE = 0.003
-"""What such words say for each token, where they have not all room: more than that work goes on."""
+"""What its words in a turn without a report say for each token where they have what room is left: more than that work goes on."""
 
 LEAST_BEGINNING = 24
 """Characters of the beginning of a piece below which it says nothing."""
@@ -114,7 +114,7 @@ class Timeline:
         share = int(room * (ALL_WORDS if whole else FEW_WORDS if few else WORDS))
         spoken = words if whole else self._spoken(words, int(share * MOST_OF_MANY))
         self.chosen += choose(self._without_chosen(spoken), share - self._spent, self.told, self._newest)
-        if not self._fills:
+        if not any(each.piece.kind == "report" for each in self.found):
             self._take_unreported(int((room - self._spent) * OWN))
         rest = (each for each in self.left() if self._tells(each) and each.piece.at not in self._handed_in)
         self.chosen += self._choose(rest, room - self._spent)
@@ -125,9 +125,11 @@ class Timeline:
             self.chosen = [*came, *formed(reports, self.chosen, room - sum(e.cost for e in came))] if came else told
             left_out = places(reports) - {each.place for each in self.chosen}
             self.found = [each for each in self.found if each.place not in left_out]
+        own = [each for each in self.left() if each.place in self._whole]
+        self.chosen += self._choose(own, room - self._spent, LITTLE) if own else ()
 
     def _take_unreported(self, room: int) -> None:
-        """Tells what the agent said of turns without a report, all of it where that has room."""
+        """Tells what the agent said in turns without a report, all of it where that has room."""
         told = [each for text in fresh(self._texts) for each in text]
         if sum(each.cost for each in told) <= room:
             self._take(told)
@@ -201,16 +203,15 @@ class Timeline:
                 known.update(each.place for each in missing)
                 room -= cost
 
-    def _choose(self, some: Iterable[Candidate], room: int) -> list[Candidate]:
+    def _choose(self, some: Iterable[Candidate], room: int, enough: float = ENOUGH) -> list[Candidate]:
+        """Chooses among pieces, and among the texts of turns without a report as wholes."""
         if self._fills:
             return choose(some, room, self.told, self._newest)
         texts = {text[0].place: text for text in self._texts}
         left = {each.place: each for each in some}
         units = [as_one(text) for place, text in texts.items() if place in left]
         rest = [each for place, each in left.items() if place not in self._whole]
-        chosen = choose([*units, *rest], room, self.told, self._newest, ENOUGH)
-        units = [each for each in units if each not in chosen]
-        chosen += choose(units, room - sum(each.cost for each in chosen), self.told, self._newest, LITTLE)
+        chosen = choose([*units, *rest], room, self.told, self._newest, enough)
         return [one for each in chosen for one in texts.get(each.place, [each])]
 
     def beginning(self, room: int) -> Candidate | None:
