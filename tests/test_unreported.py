@@ -72,8 +72,9 @@ def test_what_was_worked_out_in_several_sentences_is_told_whole_where_older_word
 
 def test_what_only_says_what_comes_next_is_not_told_of_a_text() -> None:
     found = "The lock of share_3 ends before mirror_7 reads counter_9, and no night since Tuesday has seen it written."
-    told = words_of(page([ASKED, *acts(f"I will now read the log of the night. {found} Lets examine that next.")]))
-    assert told == [found]
+    allows = "The new flag lets whoever is at the desk leave a share out of the night, and counter_9 says so."
+    told = words_of(page([ASKED, *acts(f"I will now read the log. {found} {allows} Lets examine that next.")]))
+    assert told == [f"{found} {allows}"]
 
 
 def test_a_text_of_a_turn_without_a_report_is_told_whole_or_not_at_all_where_little_has_room() -> None:

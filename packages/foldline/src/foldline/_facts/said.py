@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
+from foldline._facts.cues import asks, decides, option, reasons, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
+from foldline._facts.literals import literals
 from foldline._facts.pasted import code
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
@@ -35,6 +36,9 @@ BEHIND = 50
 
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
+
+LEADING = 80
+"""Characters from which words before what leads in a call say something, though they name nothing and give no reason."""
 
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
@@ -200,12 +204,13 @@ class Said:
 
 def _told_amid(passage: Passage) -> Passage | None:
     """What is told of a line that the agent said amid its work: of its last sentence, where that leads in a call, only what takes
-    something back."""
+    something back, and nothing where the others say no more than that all is well."""
     if not passage.text.endswith((":", "：", "…")):
         return passage
     *said, leads = split(passage.text)
-    told = [*said, leads.rstrip(":：…")] if says_back(leads) else said
-    return passage._replace(text=" ".join(told)) if told else None
+    text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
+    says = says_back(text) or len(text) >= LEADING or reasons(text) or literals(text)
+    return passage._replace(text=text) if text and says else None
 
 
 def _below(order: str) -> str:
