@@ -70,6 +70,14 @@ def test_what_was_worked_out_in_several_sentences_is_told_whole_where_older_word
     assert told[-1] == " ".join(found)
 
 
+def test_a_sentence_that_is_said_again_word_for_word_is_told_once() -> None:
+    cause = "The lock of share_3 ends before mirror_7 reads counter_9, and no night since Tuesday has seen it written."
+    first = "A lock of its own for each mirror would be slower by some 40 s a night."
+    then = "Nobody but worker_4 gives the lock back, though, so `unlock` has to wait for worker_4."
+    told = words_of(page([ASKED, *acts(f"{cause} {first}"), *acts(f"{cause} {then}")]))
+    assert told == [f"{cause} {first}", then]
+
+
 def test_what_only_says_what_comes_next_is_not_told_of_a_text() -> None:
     found = "The lock of share_3 ends before mirror_7 reads counter_9, and no night since Tuesday has seen it written."
     allows = "The new flag lets whoever is at the desk leave a share out of the night, and counter_9 says so."

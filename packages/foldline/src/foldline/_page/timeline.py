@@ -15,7 +15,7 @@ from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
-from foldline._page.unreported import as_one, begun, fresh, unreported
+from foldline._page.unreported import as_one, begun, fresh, repeats, texts_of, unreported
 from foldline._page.wholes import halved, standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -59,7 +59,6 @@ class Timeline:
     that `fills` its budget, or tells of an agent without a word, has what says little as well."""
 
     def __init__(self, facts: Facts, found: Sequence[Candidate], told: set[str], turns: Turns, fills: str) -> None:
-        self.found = found
         self.told = told
         self._fills = fills if any(piece.by == "agent" for piece in facts.pieces) else "outputs"
         self.chosen: list[Candidate] = []
@@ -67,7 +66,10 @@ class Timeline:
         self._reported = reported(facts)
         self._answers = _answers(facts)
         self._turns = turns
-        self._texts = [] if fills else unreported(facts, found)
+        own = [] if fills else unreported(facts, found)
+        again = repeats(own)
+        self.found = [each for each in found if each.place not in again] if again else found
+        self._texts = texts_of(each for each in own if each.place not in again)
         self._whole = {each.place for text in self._texts for each in text}
         pieces = Counter((each.piece.at, each.piece.part) for each in found if each.piece.by == "user")
         self._handed_in = {at for (at, _), many in pieces.items() if many >= MANY}

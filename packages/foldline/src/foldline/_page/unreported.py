@@ -23,12 +23,26 @@ FRESH = 0.25
 """The share of a text that no newer one says as well where it is told beside that."""
 
 
-def unreported(facts: Facts, found: Iterable[Candidate]) -> list[list[Candidate]]:
-    """The texts of turns without a report, oldest first, without the sentences that only say what comes next."""
+def unreported(facts: Facts, found: Iterable[Candidate]) -> list[Candidate]:
+    """What the agent said amid turns without a report."""
     closed = {*led_to_report(facts)}
     begun = max((r.newest for r in facts.requests), default=-1) if _reported_behind(facts) else facts.end
-    said = (e for e in found if e.piece.kind == "thought" and e.place not in closed and e.piece.at <= begun)
-    telling = (e for e in said if not announces(bare(e.piece)) or reasons(e.piece.text))
+    return [e for e in found if e.piece.kind == "thought" and e.place not in closed and e.piece.at <= begun]
+
+
+def repeats(said: Iterable[Candidate]) -> set[int]:
+    """The places of sentences that were said before, word for word; items stay in their lists."""
+    known: set[str] = set()
+    over: set[int] = set()
+    for each in said:
+        over.update({each.place} if each.piece.text in known and not each.piece.item else ())
+        known.add(each.piece.text)
+    return over
+
+
+def texts_of(said: Iterable[Candidate]) -> list[list[Candidate]]:
+    """What was said at once, oldest first, without the sentences that only say what comes next."""
+    telling = (each for each in said if not announces(bare(each.piece)) or reasons(each.piece.text))
     texts = ([*some] for _, some in groupby(telling, key=lambda each: (each.piece.at, each.piece.part)))
     return [text for text in texts if _says(text) and sum(each.cost for each in text) <= WHOLE]
 
