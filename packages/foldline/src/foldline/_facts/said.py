@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from foldline._facts.cues import asks, decides, option, reasons, says_back, says_open, says_when_done
+from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
@@ -37,8 +37,8 @@ BEHIND = 50
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
 
-LEADING = 80
-"""Characters from which words before what leads in a call say something, though they name nothing and give no reason."""
+LEADING = 60
+"""Characters from which words before what leads in a call say something, though they name nothing."""
 
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
@@ -209,7 +209,7 @@ def _told_amid(passage: Passage) -> Passage | None:
         return passage
     *said, leads = split(passage.text)
     text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
-    says = says_back(text) or len(text) >= LEADING or reasons(text) or literals(text)
+    says = says_back(text) or len(text) >= LEADING or literals(text)
     return passage._replace(text=text) if text and says else None
 
 
