@@ -15,7 +15,7 @@ from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
-from foldline._page.unreported import as_one, begun, fresh, repeats, texts_of, unreported
+from foldline._page.unreported import as_one, fresh, repeats, texts_of, unfinished, unreported
 from foldline._page.wholes import halved, standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -234,7 +234,7 @@ class Timeline:
         """The chosen pieces as lines."""
         pieces = sorted([*self.chosen, *more], key=lambda each: each.place)
         known = {each.place for each in pieces}
-        over = set() if self._fills else halved(self.found, known) | begun(self._texts, known)
+        over = set() if self._fills else halved(self.found, known) | unfinished(self._texts, known)
         pieces = [each for each in pieces if each.place not in over]
         return [*self._turns.lines(standing(pieces))]
 

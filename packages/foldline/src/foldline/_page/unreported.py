@@ -57,7 +57,7 @@ def fresh(texts: Sequence[Sequence[Candidate]]) -> Iterator[Sequence[Candidate]]
             said.update(terms)
 
 
-def begun(texts: Iterable[Sequence[Candidate]], told: Set[int]) -> set[int]:
+def unfinished(texts: Iterable[Sequence[Candidate]], told: Set[int]) -> set[int]:
     """The places of texts that are not told as a whole."""
     return {each.place for text in texts if not all(e.place in told for e in text) for each in text}
 
