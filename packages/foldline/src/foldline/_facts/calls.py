@@ -14,7 +14,7 @@ from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, goes_on
-from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, without_bodies
+from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, touches, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
@@ -282,14 +282,19 @@ class EndedCall(Value, frozen=True, dict=True):
             return names_in_edits(arguments_of(self.called.call), action.touches[0][1])
         if is_patch(action.command):
             return names_in_edits(action.command, "")
-        only_writes = _WRITES.match(self._in_short)
-        return names_in_edits({"content": action.command}, paths[-1]) if only_writes else {}
+        if not _WRITES.match(self._in_short):
+            return {}
+        written = names_in_edits({"content": action.command}, paths[-1])
+        return {path: touched for path, touched in written.items() if touched.defined}
 
     @property
     def _written(self) -> str:
-        """The files that a command only writes, with what it puts there."""
-        paths = (path for verb, path, _ in self.called.action.touches[:_FILES] if verb != "read")
-        return ", ".join(_named(path, self.names) for path in paths)
+        """The files that a command only writes, with what it puts there, and those that this will write once it runs."""
+        touched = [path for verb, path, _ in self.called.action.touches if verb != "read"]
+        own = {path for _, path, _ in touches(self.command)}
+        told = ", ".join(_named(path, self.names) for path in touched[:_FILES] if path in own)
+        by_code = ", ".join(dict.fromkeys(path for path in touched[:_FILES] if path not in own))
+        return f"{told}, which writes {by_code}" if told and by_code else told or by_code
 
     @cached_property
     def tail(self) -> str:

@@ -10,6 +10,7 @@ from foldline._facts.cues import asks, decides, option, says_back, says_open, sa
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
+from foldline._facts.literals import literals
 from foldline._facts.pasted import code
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
@@ -35,6 +36,9 @@ BEHIND = 50
 
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
+
+LEADING = 60
+"""Characters from which words before what leads in a call say something, though they name nothing."""
 
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
@@ -178,7 +182,7 @@ class Said:
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
         said = list(passages(read)) if report else [*filter(None, map(_told_amid, passages(read)))]
         left = False
-        weighs = self._pieces.another_spoke and len(text) >= SUMS_UP
+        weighs = self._pieces.another_spoke and sum(len(each.text) for each in said) >= SUMS_UP
         self._pieces.another_spoke = False
         for i, each in enumerate(said):
             edge = report and i in (0, len(said) - 1)
@@ -199,12 +203,14 @@ class Said:
 
 
 def _told_amid(passage: Passage) -> Passage | None:
-    """What is told of a line that the agent said amid its work: of one that leads in a call only what takes something back."""
+    """What is told of a line that the agent said amid its work: of its last sentence, where that leads in a call, only what takes
+    something back, and nothing where the others say no more than that all is well."""
     if not passage.text.endswith((":", "：", "…")):
         return passage
     *said, leads = split(passage.text)
     text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
-    return passage._replace(text=text) if says_back(text) else None
+    says = says_back(text) or len(text) >= LEADING or literals(text)
+    return passage._replace(text=text) if text and says else None
 
 
 def _below(order: str) -> str:

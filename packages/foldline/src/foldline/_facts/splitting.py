@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from foldline._facts.language import common_words
 from foldline._facts.pasted import without_output
 from foldline._patterns import pattern
 
@@ -18,6 +19,11 @@ _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
 _END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_`]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
 _CODE = pattern(r"(?<![\w`])`(?=[^\s`])([^`\n]*?)([.!?…]*)(?<=\S)`(?![\w`])")
 """Code in a line; a backquote amid a word is none of its signs."""
+
+_GLUED = re.compile(
+    r"(?<=[\w)\"”’])[!?](?=[A-Z][a-z]*[ ,'’])|(?<=[^\s(]`)[.:](?=[A-Z`])|(?<=[a-z]{3})\.(?=([A-Z][a-z]*)(?:[ ,]|['’][a-z]))"
+)
+"""A sign right before a capital or code; behind letters it may stand in a name."""
 
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+\*\*\s*$)")
 _MARKS = pattern(r"(#{1,6})\s+\S")
@@ -154,6 +160,13 @@ def ends(line: str, start: int = 0) -> Iterator[int]:
         if not left_out and (end.group() != "." or not _abbreviates(line, start, end.end())):
             yield end.end()
     yield len(line)
+
+
+def glued(sentence: str) -> Iterator[int]:
+    """Where a sentence ends and the next one begins without a blank before it; amid a name none does."""
+    for end in _GLUED.finditer(_CODE.sub(_hidden, sentence) if "`" in sentence else sentence):
+        if end[1] is None or end[1].lower() in common_words(sentence):
+            yield end.end()
 
 
 def _hidden(code: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from foldline._clipping import cut
 from foldline._facts.cues import asks, leans
 from foldline._facts.literals import line_around
-from foldline._facts.splitting import ends
+from foldline._facts.splitting import ends, glued
 from foldline._patterns import pattern
 
 LONGEST = 300
@@ -253,7 +253,17 @@ def _lines(text: str) -> Iterator[_Line]:
         elif opened:
             block.append(line)
         elif (said := line.strip()) and not _RULE.match(said):
-            yield _Line(said, len(line) - len(line.lstrip()), below, next_line)
+            *before, said = _lead_apart(said, next_line)
+            indent = len(line) - len(line.lstrip())
+            yield from (_Line(each, indent, said, said) for each in before)
+            yield _Line(said, indent, below, next_line)
+
+
+def _lead_apart(line: str, following: str) -> list[str]:
+    """A line; of one that is too long to lead in the list behind it the last sentence, which does, by itself."""
+    leads = line.endswith((":", "：")) and not _ITEM.match(line) and _ITEM.match(following.lstrip())
+    *_, end, _ = [0, *ends(line)] if leads and len(line) > _LONG_LEAD else [0, 0]
+    return [line[:end], line[end:].strip()] if end else [line]
 
 
 def _next_lines(lines: Sequence[str]) -> list[str]:
@@ -332,7 +342,7 @@ def parted(line: str) -> Iterator[str]:
         yield line
         return
     start = 0
-    for end in ends(line):
+    for end in sorted({*ends(line), *glued(line)}):
         if end - start >= LEAST or end == len(line):
             yield from _cut(line[start:end].strip())
             start = end

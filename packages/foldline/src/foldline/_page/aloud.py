@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 
-from foldline._facts.cues import announces, leans, says_found, thinks_aloud
+from foldline._facts.cues import announces, asks, leans, says_found, thinks_aloud
 from foldline._facts.splitting import split
 from foldline._facts.types import Facts, Piece
 from foldline._messages import replace
 from foldline._page.choosing import ENOUGH, Candidate, candidates, choose
 from foldline._page.superfluous import led_to_report
+from foldline._page.wholes import goes_on
 from foldline._patterns import pattern
 
 ALOUD = 1_200
 """Tokens of thoughts that are told of turns that no report closed, where no budget is to be filled."""
 
 LONG, CIRCLES = 6_000, 1 / 3
-"""Characters of thoughts in such turns from which they are long, and the share that only thinks aloud where they go in circles."""
+"""Characters of thoughts in such turns that only think aloud, and their share of all of them, from which they go in circles."""
 
 FRESH = 0.4
 """The share of a thought that no newer one says as well where it is told beside that."""
+
+GAP = " … "
+"""What stands where sentences of a thought are left out."""
 
 _ENDS = (".", "!", ")", "…", "。", "！")
 _COMMIT = pattern(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}\b")
@@ -32,7 +38,8 @@ def found_aloud(facts: Facts) -> list[Piece]:
     thoughts = {i: p for i, p in enumerate(facts.pieces) if p.kind == "thought" and i not in closed}
     if not _in_circles([piece.text for piece in thoughts.values()]):
         return [*facts.pieces]
-    sober = [(i, piece) for i, thought in thoughts.items() if (piece := _sober(thought)).text]
+    whole = ((i, p) for i, p in thoughts.items() if i == 0 or not goes_on(facts.pieces[i - 1], p))
+    sober = [(i, piece) for i, thought in whole if (piece := _sober(thought)).text]
     told = _chosen(candidates([piece for _, piece in sober]), facts.end)
     kept = {i: piece for place, (i, piece) in enumerate(sober) if place in told}
     named: dict[str, int] = {}
@@ -44,18 +51,24 @@ def found_aloud(facts: Facts) -> list[Piece]:
 
 
 def _in_circles(texts: Sequence[str]) -> bool:
-    """Whether thoughts are long, and much of them only wonders, plans and asks; an agent that tells what it does does not."""
+    """Whether much of some thoughts only wonders, plans and asks; an agent that tells what it does does not."""
     length = sum(map(len, texts))
     aloud = (len(each) for text in texts for each in split(text) if thinks_aloud(each)) if length > LONG else ()
-    return sum(aloud) > CIRCLES * length
+    return sum(aloud) > max(LONG, CIRCLES * length)
 
 
 def _sober(thought: Piece) -> Piece:
-    """A thought without the sentences that only wonder, plan or ask, and without those that say nothing by themselves."""
+    """A thought without the sentences that only wonder, plan or ask, but for one on which the next leans, and without those that say
+    nothing by themselves."""
     if thought.back:
         return thought
-    led = thought.item and thinks_aloud(thought.under)
-    text = "" if led else " ".join(each for each in split(thought.text) if _tells(each))
+    if thought.item and thinks_aloud(thought.under):
+        return replace(thought, text="")
+    said = [*split(thought.text)]
+    tells = [*map(_tells, said), False]
+    held = [tells[i] or (tells[i + 1] and leans(said[i + 1]) and not asks(each)) for i, each in enumerate(said)]
+    runs = (" ".join(each for _, each in some) for told, some in groupby(zip(held, said), key=itemgetter(0)) if told)
+    text = GAP.join(runs)
     return replace(thought, text=text if text.endswith(_ENDS) else "")
 
 

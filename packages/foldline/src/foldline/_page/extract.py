@@ -36,7 +36,9 @@ from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
 from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline
+from foldline._page.tries import tried
 from foldline._page.turns import Turns
+from foldline._page.wholes import without_beginnings
 from foldline._page.written import as_written, code_words
 from foldline._patterns import pattern
 from foldline._tokens.estimate import estimate
@@ -217,7 +219,9 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
     over = settled(facts) | idle(facts) | unanswered(facts)
-    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | left_to_files(facts)
+    if not brief.fills:
+        over |= reported_on(facts) | repeated(facts, found) | left_to_files(facts) | tried(facts)
+        over = without_beginnings(facts.pieces, over)
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]

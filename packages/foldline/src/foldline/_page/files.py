@@ -11,12 +11,13 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
 from foldline._facts.edits import PROSE
-from foldline._facts.folders import EARLIER, grouped, home_of, is_absolute, seen_from
+from foldline._facts.folders import EARLIER, TRIED, grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
 from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
 from foldline._page.quoting import size
+from foldline._page.tries import tries
 from foldline._tokens.estimate import estimate
 
 _NAMES = re.compile(r"(\S+) \(([^()]*)\)")
@@ -43,8 +44,8 @@ _ROOMY = 250
 
 COMPARED = "in diffs that were read"
 
-_READ, _COMPARED = 6, 12
-"""The files that are told there of those only read, and of those of diffs."""
+_READ, _COMPARED, _TRIED = 6, 12, 6
+"""The files that are told there of those only read, of those of diffs, and of the agent's own tries."""
 
 
 class _Known(NamedTuple):
@@ -55,6 +56,7 @@ class _Known(NamedTuple):
     put_back: list[File]
     compared: list[File]
     read: list[File]
+    tries: set[str]
 
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
@@ -80,8 +82,10 @@ def few_files(facts: Facts, room: int) -> list[str]:
     there = (f for f in known.changed if f.state in ("created", "modified"))
     earlier = [f for f in there if any(commit > f.changed_at for commit in over)]
     earlier = earlier if len(earlier) < len(known.changed) else []
-    now = [f for f in known.changed if f not in earlier]
-    most = by_change(known.changed if len(known.changed) <= NAMED else now, asked)[:NAMED]
+    tried = [f for f in known.changed if f.path in known.tries]
+    work = [f for f in known.changed if f.path not in known.tries]
+    now = [f for f in work if f not in earlier]
+    most = by_change(work if len(work) <= NAMED else now, asked)[:NAMED]
     named = {f.path: told for f in most if room >= _ROOMY and (told := _with_names(f))}
     lines = [f"in {known.root}"] if known.root else []
     for verb, some in (*_by_verb(now), (EARLIER, earlier), ("put back", known.put_back)):
@@ -96,7 +100,9 @@ def few_files(facts: Facts, room: int) -> list[str]:
     lines += _listed(COMPARED, known.compared, compared, min(room - size(lines), room // 3))
     read = _newly_read(facts, known.read, asked)
     ranked = sorted(read, key=lambda file: (named_in(asked, file), file.seen), reverse=True)[:_READ]
-    return lines + _listed("read", read, ranked, (room - size(lines)) // 2)
+    lines += _listed("read", read, ranked, (room - size(lines)) // 2)
+    newest = sorted(tried, key=lambda file: file.seen, reverse=True)[:_TRIED]
+    return lines + _listed(TRIED, tried, newest, room - size(lines))
 
 
 def _known(facts: Facts) -> _Known:
@@ -117,7 +123,7 @@ def _known(facts: Facts) -> _Known:
     changed = [file for file in changed if file.path]  # the root itself is named above
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    return _Known(root, changed, put_back, compared, read)
+    return _Known(root, changed, put_back, compared, read, {_shown(path, root, home) for path in tries(facts)})
 
 
 def _asked(facts: Facts) -> str:

@@ -15,6 +15,7 @@ from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
+from foldline._page.unreported import as_one, fresh, repeats, texts_of, unfinished, unreported
 from foldline._page.wholes import halved, standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -33,6 +34,12 @@ what was worked through since."""
 
 CHEAP_WORDS = 0.25
 """The share in which they stand whole even where a hard budget is to tell as much as it can."""
+
+OWN = 0.6
+"""The share of what the user's words leave up to which all is told that an agent said that never reported."""
+
+LITTLE = 0.003
+"""What its words in a turn without a report say for each token where they have what room is left: more than that work goes on."""
 
 LEAST_BEGINNING = 24
 """Characters of the beginning of a piece below which it says nothing."""
@@ -55,7 +62,6 @@ class Timeline:
     that `fills` its budget, or tells of an agent without a word, has what says little as well."""
 
     def __init__(self, facts: Facts, found: Sequence[Candidate], told: set[str], turns: Turns, fills: str) -> None:
-        self.found = found
         self.told = told
         self._fills = fills if any(piece.by == "agent" for piece in facts.pieces) else "outputs"
         self.chosen: list[Candidate] = []
@@ -63,6 +69,11 @@ class Timeline:
         self._reported = reported(facts)
         self._answers = _answers(facts)
         self._turns = turns
+        own = [] if fills else unreported(facts, found)
+        again = repeats(own)
+        self.found = [each for each in found if each.place not in again] if again else found
+        self._texts = texts_of(each for each in own if each.place not in again)
+        self._whole = {each.place for text in self._texts for each in text}
         pieces = Counter((each.piece.at, each.piece.part) for each in found if each.piece.by == "user")
         self._handed_in = {at for (at, _), many in pieces.items() if many >= MANY}
 
@@ -110,15 +121,25 @@ class Timeline:
         share = int(room * (ALL_WORDS if whole else FEW_WORDS if few else WORDS))
         spoken = words if whole else self._spoken(words, int(share * MOST_OF_MANY))
         self.chosen += choose(self._without_chosen(spoken), share - self._spent, self.told, self._newest)
+        if not any(each.piece.kind == "report" for each in self.found):
+            self._take_unreported(int((room - self._spent) * OWN))
         rest = (each for each in self.left() if self._tells(each) and each.piece.at not in self._handed_in)
         self.chosen += self._choose(rest, room - self._spent)
         if not self._fills and room >= LEAST_ROOM:
-            reports = longer(self.found)
+            reports = longer(each for each in self.found if each.place not in self._whole)
             told = formed(reports, self.chosen, room)
             came = outcomes(self.found, self._unanswered(told), self._turns.turn, room)
             self.chosen = [*came, *formed(reports, self.chosen, room - sum(e.cost for e in came))] if came else told
             left_out = places(reports) - {each.place for each in self.chosen}
             self.found = [each for each in self.found if each.place not in left_out]
+        own = [each for each in self.left() if each.place in self._whole]
+        self.chosen += self._choose(own, room - self._spent, LITTLE) if own else ()
+
+    def _take_unreported(self, room: int) -> None:
+        """Tells what the agent said in turns without a report, all of it where that has room."""
+        told = [each for text in fresh(self._texts) for each in text]
+        if sum(each.cost for each in told) <= room:
+            self._take(told)
 
     def _unanswered(self, told: Sequence[Candidate]) -> set[int]:
         """The turns of which the user's words are `told`, and no word of the agent."""
@@ -190,8 +211,16 @@ class Timeline:
                 known.update(each.place for each in missing)
                 room -= cost
 
-    def _choose(self, some: Iterable[Candidate], room: int) -> list[Candidate]:
-        return choose(some, room, self.told, self._newest, 0.0 if self._fills else ENOUGH)
+    def _choose(self, some: Iterable[Candidate], room: int, enough: float = ENOUGH) -> list[Candidate]:
+        """Chooses among pieces, and among the texts of turns without a report as wholes."""
+        if self._fills:
+            return choose(some, room, self.told, self._newest)
+        texts = {text[0].place: text for text in self._texts}
+        left = {each.place: each for each in some}
+        units = [as_one(text) for place, text in texts.items() if place in left]
+        rest = [each for place, each in left.items() if place not in self._whole]
+        chosen = choose([*units, *rest], room, self.told, self._newest, enough)
+        return [one for each in chosen for one in texts.get(each.place, [each])]
 
     def beginning(self, room: int) -> Candidate | None:
         """Of the next piece as much as `room` tokens hold; None where that says nothing."""
@@ -209,7 +238,8 @@ class Timeline:
     def lines(self, *more: Candidate) -> list[str]:
         """The chosen pieces as lines."""
         pieces = sorted([*self.chosen, *more], key=lambda each: each.place)
-        over = set() if self._fills else halved(self.found, {each.place for each in pieces})
+        known = {each.place for each in pieces}
+        over = set() if self._fills else halved(self.found, known) | unfinished(self._texts, known)
         pieces = [each for each in pieces if each.place not in over]
         return [*self._turns.lines(standing(pieces))]
 

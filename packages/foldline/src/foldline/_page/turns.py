@@ -14,6 +14,7 @@ from foldline._page.choosing import Candidate
 from foldline._page.files import by_file
 from foldline._page.quoting import Lists, anothers, safe, shorten
 from foldline._page.superfluous import is_edit
+from foldline._page.wholes import goes_on
 
 GAP = " …"
 """What stands where some of a text is left out."""
@@ -121,7 +122,7 @@ class Turns:
     def _joined(self, group: Sequence[Candidate], gap: str = GAP) -> str:
         """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where lines are left out; where a
         line goes on behind one, that is marked in any case."""
-        text, lists, last, listed = "", Lists(), group[0], False
+        text, lists, last, listed = (GAP if self._is_rest(group[0]) else ""), Lists(), group[0], False
         for each in group:
             piece = each.piece
             skips = each.place > last.place + 1
@@ -140,6 +141,10 @@ class Turns:
             listed |= piece.item
             last = each
         return text[1:]
+
+    def _is_rest(self, each: Candidate) -> bool:
+        """Whether a piece is the rest of a sentence that does not begin on the page."""
+        return each.place > 0 and goes_on(self._pieces[each.place - 1], each.piece)
 
     def _goes_on(self, each: Candidate) -> bool:
         """Whether the text of a piece has more than is told."""

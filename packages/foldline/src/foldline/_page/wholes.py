@@ -89,6 +89,14 @@ def goes_on(before: Piece, each: Piece) -> bool:
     return one and each.by != "tool" and len(before.text) > LONGEST // 2 and before.text[-1] not in _ENDS
 
 
+def without_beginnings(pieces: Sequence[Piece], left_out: Set[int]) -> set[int]:
+    """The places that are left out, and those of the rests of sentences that begin there."""
+    over = {*left_out}
+    for i, (before, each) in enumerate(itertools.pairwise(pieces)):
+        over.update({i + 1} if i in over and each.by == "agent" and goes_on(before, each) else ())
+    return over
+
+
 def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:
     """Whether a piece leads in what is not told: it ends with a colon, and what follows in its text is left out."""
     leads = each.piece.by == "agent" and each.piece.text.endswith((":", "："))
