@@ -83,6 +83,7 @@ class Lists:
             self._led[0] = label
         if not label or label in self._led.values():
             return self._item(piece)
+        depth = 0 if piece.section else depth
         self._led[depth], self._said, self._columns = label, set(), ""
         return [_listed(f"{label}:", depth - 1) if depth else f"{label}:", *self._item(piece)]
 

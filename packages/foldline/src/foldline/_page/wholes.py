@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from foldline._facts.cues import announces
@@ -11,16 +10,12 @@ from foldline._facts.texts import LONGEST
 from foldline._facts.types import Piece
 from foldline._page.choosing import Candidate
 from foldline._page.quoting import bare, number
-from foldline._patterns import pattern
 
 FEW = 4
 """Sentences that are told all where one of them is: by itself it does not say what it is about."""
 
 STEPS = 5
 """Numbered items that are told all or not at all: who counts misses the others."""
-_MESSAGES = pattern(r"\buser messages\b", re.IGNORECASE)
-_TITLE = 40
-"""Characters of a piece in which the title stands that it is told under."""
 
 _ENDS = ".!?…:;)]`\"'。！？：；）」"
 """What a sentence that is whole ends with."""
@@ -39,7 +34,7 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
         if 0 < len(missing) <= len(items) / 2 or (steps and 0 < len(missing) < len(items)):
             yield missing
     parts = [(one, other) for one, other in itertools.pairwise(found) if goes_on(one.piece, other.piece)]
-    for one, other in (*parts, *((each, before) for before, each in reversed(parts))):
+    for one, other in (*parts, *((each, before) for before, each in reversed(parts)), *_headed(found)):
         if one.place in known and other.place not in known:
             yield [other]
 
@@ -47,9 +42,7 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
 def halved(found: Sequence[Candidate], told: Set[int]) -> set[int]:
     """The places of the user's messages as an earlier summary lists them, where not all of them are told: who reads some takes
     them for all."""
-    listed = (
-        e for e in found if e.piece.kind == "summary" and _MESSAGES.search(e.piece.under or e.piece.text[:_TITLE])
-    )
+    listed = (e for e in found if e.piece.section == "messages")
     lists = ([*some] for _, some in itertools.groupby(listed, key=lambda each: (each.piece.at, each.piece.part)))
     return {each.place for items in lists if not all(e.place in told for e in items) for each in items}
 
@@ -59,16 +52,25 @@ def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
     return [each for each, behind in zip(pieces, (*pieces[1:], None)) if not _leads_nowhere(each, behind)]
 
 
-def _is_message(piece: Piece) -> bool:
-    """Whether a piece is a message of the user as an earlier summary lists it."""
-    return piece.kind == "summary" and _MESSAGES.search(piece.under or piece.text[:_TITLE]) is not None
-
-
 def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """The items of each list that the agent wrote, or of the user's messages."""
-    items = (e for e in found if e.piece.item and (e.piece.by == "agent" or _is_message(e.piece)))
+    items = (e for e in found if e.piece.item and (e.piece.by == "agent" or e.piece.section == "messages"))
     for _, some in itertools.groupby(items, key=_list):
         yield [*some]
+
+
+def _headed(found: Iterable[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
+    """The items of an earlier summary that stand within another one, each with that; the inner ones first."""
+    headed: list[tuple[Candidate, Candidate]] = []
+    above: list[Candidate] = []
+    for each in found:
+        if not (each.piece.section and each.piece.item):
+            continue
+        text = each.piece.at, each.piece.part
+        above = [e for e in above if (e.piece.at, e.piece.part) == text and e.piece.depth < each.piece.depth]
+        headed += [(each, above[-1])] if above else []
+        above.append(each)
+    return reversed(headed)
 
 
 def _list(each: Candidate) -> tuple[int, int, str, bool]:
