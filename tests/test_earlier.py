@@ -130,17 +130,10 @@ def test_its_goals_are_those_of_then_and_one_that_was_reached_is_not_told() -> N
     assert any("was rejected, as the harbour sets no date" in line for line in told)
 
 
-def test_an_item_within_another_one_is_told_below_it() -> None:
-    lines = "\n".join(
-        f"- `src/tides/part_{i}.py`\n  - part_{i} holds the rows of month {i} and closes them" for i in range(1, 7)
-    )
-    names = "; ".join(f"src/tides/part_{i}.py" for i in range(1, 7))
-    told = earlier(
-        [user(f"{OPENED}## Files\n{lines}\n"), says(f"I go on with {names}."), says("The months are closed.")]
-    )
-    for i in range(1, 7):
-        item = next(n for n, line in enumerate(told) if f"rows of month {i}" in line)
-        assert told[item - 1] == f"  - `src/tides/part_{i}.py`"
+def test_an_item_over_others_is_told_with_them_though_it_speaks_of_its_moment() -> None:
+    summary = user(f"{OPENED}## Notes\n- `docs/plan.md` (created, needs updating)\n  - `season_2` follows `season_1`\n")
+    told = earlier([summary, *WORK])
+    assert told == ["Notes:", "  - `docs/plan.md` (created, needs updating)", "    - `season_2` follows `season_1`"]
 
 
 def test_a_page_that_came_back_as_plain_text_still_tells_it_as_earlier() -> None:

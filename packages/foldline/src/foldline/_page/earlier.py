@@ -30,7 +30,8 @@ def over(facts: Facts) -> Iterator[int]:
     went_on = _went_on(facts) if lines else -1
     for i, piece in lines:
         overtaken = piece.open and (piece.at < went_on or _changed_since(piece, facts))
-        if overtaken or (piece.at < worked and tells_of_its_moment(piece.text)):
+        heads = any(below.depth > piece.depth for below in facts.pieces[i + 1 : i + 2])
+        if overtaken or (piece.at < worked and not heads and tells_of_its_moment(piece.text)):
             yield i
 
 

@@ -34,7 +34,7 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
         if 0 < len(missing) <= len(items) / 2 or (steps and 0 < len(missing) < len(items)):
             yield missing
     parts = [(one, other) for one, other in itertools.pairwise(found) if goes_on(one.piece, other.piece)]
-    for one, other in (*parts, *((each, before) for before, each in reversed(parts)), *_headed(found)):
+    for one, other in (*parts, *((each, before) for before, each in reversed(parts))):
         if one.place in known and other.place not in known:
             yield [other]
 
@@ -57,20 +57,6 @@ def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     items = (e for e in found if e.piece.item and (e.piece.by == "agent" or e.piece.section == "messages"))
     for _, some in itertools.groupby(items, key=_list):
         yield [*some]
-
-
-def _headed(found: Iterable[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
-    """The items of an earlier summary that stand within another one, each with that; the inner ones first."""
-    headed: list[tuple[Candidate, Candidate]] = []
-    above: list[Candidate] = []
-    for each in found:
-        if not (each.piece.section and each.piece.item):
-            continue
-        text = each.piece.at, each.piece.part
-        above = [e for e in above if (e.piece.at, e.piece.part) == text and e.piece.depth < each.piece.depth]
-        headed += [(each, above[-1])] if above else []
-        above.append(each)
-    return reversed(headed)
 
 
 def _list(each: Candidate) -> tuple[int, int, str, bool]:
