@@ -192,11 +192,13 @@ class EndedCall(Value, frozen=True, dict=True):
     @property
     def reports(self) -> bool:
         """Whether another agent did it, and answers in prose."""
-        call = self.called.call
-        delegated = not self.end.failed and (words_of(call.name) & DELEGATING or answer_of(call))
-        long = delegated and len(self.answer) > _SHORT and not is_notice(self.answer)
-        said = len(said_in_report(self.answer)) if long else 0
-        return said > _SHORT and (said * 2 > len(self.answer) or record_of(self.answer) is not None)
+        call, answer = self.called.call, self.answer
+        if self.end.failed or not answer or is_notice(answer):
+            return False
+        if answer_of(call):
+            return True
+        said = len(said_in_report(answer)) if words_of(call.name) & DELEGATING and len(answer) > _SHORT else 0
+        return said > _SHORT and (said * 2 > len(answer) or record_of(answer) is not None)
 
     @property
     def passed(self) -> bool:

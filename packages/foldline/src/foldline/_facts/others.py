@@ -58,7 +58,7 @@ _SAID = pattern(r'"(?:[^"\\]|\\.){80,}(?:"|\Z)', re.DOTALL)
 
 _ESCAPED = {"n": "\n", "t": "\t", "r": ""}
 
-_MARKS = ("verdict", "validation", "severity", "priority", "location")
+_MARKS = ("verdict", "validation", "severity", "priority")
 """What a record of findings says of each of them, beside its title."""
 
 _TITLES = ("title", "issue", "finding", "problem")
@@ -173,8 +173,8 @@ def _titled(value: Any) -> Iterator[str]:
     """What has a title in a record, as items of a list, each with what is to be done about it."""
     if isinstance(value, dict) and (title := _first(value, _TITLES)):
         marks = ", ".join(value[key] for key in _MARKS if isinstance(value.get(key), str))
-        fix = _first(value, _FIXES)
-        yield f"- {f'{marks}: ' if marks else ''}{title}{f' → {fix}' if fix else ''}"
+        place, fix = _first(value, ("location",)), _first(value, _FIXES)
+        yield f"- {f'{marks}: ' if marks else ''}{title}{f' ({place})' if place else ''}{f' → {fix}' if fix else ''}"
     elif isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _titled(each)

@@ -178,9 +178,10 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
         spoke = not speakers.isdisjoint(("user", "paste", "command"))
         reminded = message.role == "user" and speakers == {"harness"}
         words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
-        if last is not None and (reminded or spoke or (words and last == at - 1)):
+        again = words > 0 and last == at - 1
+        if last is not None and (reminded or spoke or again):
             reports.update((last, *beside))
-        if spoke:
+        if spoke or again:
             last, beside = None, []
         if not all(map(speaks, message.calls)):
             last = None

@@ -53,6 +53,7 @@ _TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
 _ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
 _COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"^\| (.+) \|$", re.MULTILINE)
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
+_BROUGHT = pattern(r"^(- .+):\n((?:  - .+(?:\n(?=  - )|$))+)", re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
 """How a page begins behind which the newest request stands."""
@@ -142,6 +143,7 @@ def facts_of_page(text: str) -> Facts:
     found = _HEADING.split(_NOTE.sub("", _FRAME.sub("", text)))
     sections = {"What happened": found[0], **dict(zip(found[1::2], found[2::2]))}
     sections = {name: _ROW.sub(_flat, _COLUMNS.sub("", _FENCED.sub(_in_line, body))) for name, body in sections.items()}
+    sections["What happened"] = _BROUGHT.sub(_with_brought, sections["What happened"])
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
@@ -192,6 +194,11 @@ def _order(who: str, text: str) -> Piece:
 def _in_line(block: re.Match[str]) -> str:
     """A block of code that stands on a page in a line, as it is a piece."""
     return coded([line.strip() for line in block[2].splitlines() if line.strip() and line != "…"])
+
+
+def _with_brought(call: re.Match[str]) -> str:
+    """A call with what it brought, which stands below it on a page, in one line."""
+    return "; ".join((call[1], *(line.removeprefix("  - ") for line in call[2].splitlines())))
 
 
 def _flat(row: re.Match[str]) -> str:

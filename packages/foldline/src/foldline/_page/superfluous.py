@@ -39,8 +39,9 @@ CLOSING = 200
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
 
-AGAIN = 0.55
-"""The share of what the agent said amid its work that a report says again where it is enough to tell the report."""
+AGAIN, BROUGHT_AGAIN = 0.55, 0.7
+"""The share of what the agent said amid its work, and of what a call brought, that a report says again where it is enough to tell
+the report."""
 
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
@@ -138,8 +139,7 @@ def reported(facts: Facts) -> set[int]:
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
-        passing = piece.kind == "thought" and not (piece.weighs or piece.back)
-        return passing and (piece.at not in kept or announces(bare(piece)))
+        return _in_passing(piece) and (piece.at not in kept or announces(bare(piece)))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
     return older | {i for i in led_to_report(facts) if taken_up(facts.pieces[i])}
@@ -362,24 +362,36 @@ def _narrated(facts: Facts) -> set[int]:
 
 
 def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
-    """The places of what the agent said at once amid its work, where the report that closed the turn says most of it again."""
+    """The places of what the agent said at once amid its work, and of what a call that changed nothing brought, where the report
+    that closed the turn says most of it again."""
     closed = {*led_to_report(facts)}
+    acting = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
     said: dict[int, set[str]] = {}
     texts: dict[tuple[int, int], list[Candidate]] = {}
     for each in found:
         piece = each.piece
         if piece.kind == "report":
             said.setdefault(piece.at, set()).update(each.terms)
-        elif piece.kind == "thought" and each.place in closed and not (piece.weighs or piece.back):
+        elif (
+            each.place in closed
+            and (piece.kind == "result" or _in_passing(piece))
+            and (piece.at, piece.part) not in acting
+        ):
             texts.setdefault((piece.at, piece.part), []).append(each)
     reports = sorted(said)
 
     def again(at: int, text: Sequence[Candidate]) -> bool:
         report = said[reports[bisect_right(reports, at)]]
         shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
-        return shared >= AGAIN * sum(each.whole for each in text)
+        share = BROUGHT_AGAIN if text[0].piece.by == "tool" else AGAIN
+        return shared >= share * sum(each.whole for each in text)
 
     return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
+
+
+def _in_passing(piece: Piece) -> bool:
+    """Whether a piece is of what the agent said amid its work, and neither weighs what others found nor takes anything back."""
+    return piece.kind == "thought" and not (piece.weighs or piece.back)
 
 
 def _finds(text: Iterable[Piece]) -> bool:

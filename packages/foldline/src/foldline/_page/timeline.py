@@ -167,7 +167,7 @@ class Timeline:
         words = [*filter(self._tells, left)]
         more = self._choose(words, room)
         again = (each for each in words if self._fills or each.piece.kind not in PASSING)
-        more = more or choose(unlike(again, self.chosen, wanted), room, set(), self._newest)
+        more = more or choose(unlike(again, self.chosen, wanted), room, set(), self._newest, 0.0, self._beside)
         more = more or self._choose((each for each in left if self._fills == "outputs" or not is_raw(each.piece)), room)
         self.chosen += more
         if not self._fills:
@@ -185,7 +185,12 @@ class Timeline:
                 room -= cost
 
     def _choose(self, some: Iterable[Candidate], room: int) -> list[Candidate]:
-        return choose(some, room, self.told, self._newest, 0.0 if self._fills else ENOUGH)
+        return choose(some, room, self.told, self._newest, 0.0 if self._fills else ENOUGH, self._beside)
+
+    @property
+    def _beside(self) -> list[Candidate] | None:
+        """What is told already, where not much is to be told of what a call brought."""
+        return None if self._fills else self.chosen
 
     def beginning(self, room: int) -> Candidate | None:
         """Of the next piece as much as `room` tokens hold; None where that says nothing."""

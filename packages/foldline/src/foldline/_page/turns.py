@@ -104,14 +104,16 @@ class Turns:
 
     def _line(self, group: Sequence[Candidate]) -> str:
         piece = group[0].piece
-        if is_edit(piece):
+        if is_edit(piece) and is_edit(group[-1].piece):
             return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
         if piece.by == "tool":
             head = self._heads.get((piece.at, piece.part), "")
             texts = [each.piece.text for each in group]
             if head and texts[0] != head:
                 texts.insert(0, _named(head, self._room))
-            return f"- {anothers('; '.join(texts))}"
+            listed = len(texts) > 2 and group[-1].piece.item
+            below = "\n".join(f"  - {text}" for text in texts[1:])
+            return anothers(f"- {texts[0]}:\n{below}" if listed else f"- {'; '.join(texts)}")
         if piece.by == "user" and piece.kind != "excerpt":
             return "\n".join(f"> {line}" for line in safe(self._joined(group, gap="\n…")).splitlines())
         if piece.kind == "answer":
