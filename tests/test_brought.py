@@ -67,7 +67,7 @@ def test_an_answer_that_a_client_keeps_is_that_agents_word_and_told_by_its_findi
     started = "Started 1 background task job using judge. Results will be delivered when complete.\n- `1-Rows` (job `1-Rows`) — Review the times\n Use `subagent` to list, inspect, or await with a timeout."
     ended = f"Subagent await (1):\n1-Rows — completed: Agent: judge (bundled)\nModel: some-5\nDescription: Review the times\nOutput: agent://1-Rows\n{'x' * 400}"
     read = runs("read", {"path": "agent://1-Rows"}, REVIEW, id="r")
-    messages = [ASKED, *runs("task", asked, started), *runs("subagent", {"action": "await", "id": "1-Rows"}, ended, id="w"), *read]  # fmt: skip
+    messages = [ASKED, *runs("task", asked, started), *runs("subagent", {"action": "await", "id": "1-Rows"}, ended, id="w"), *read, GOES_ON]  # fmt: skip
     told = lines(messages)
     assert any(line.startswith("(another agent) 1-Rows: Summary: The times of `ferry_rows` are right") for line in told)
     assert "  - P2: `late_boats` drops a boat once its hour is over (rows.py:41) → compare with the hour of `arrival`" in told  # fmt: skip
@@ -76,7 +76,8 @@ def test_an_answer_that_a_client_keeps_is_that_agents_word_and_told_by_its_findi
 
 def test_what_the_agent_makes_of_such_an_answer_stands_in_its_place() -> None:
     read = runs("read", {"path": "agent://1-Rows"}, REVIEW)
-    sums_up = says("Two findings: `late_boats` drops boats that are late, and `quay_name` is asked for too often. Both are mended now.")  # fmt: skip
+    sums_up = says("Two findings: `late_boats` drops boats that are late, and `quay_name` is asked for too often. "
+                   "A boat stays in the list now until it has left, however late it is, and the quay is asked for once before the rows. Both are mended now.")  # fmt: skip
     told = "\n".join(lines([ASKED, *read, sums_up]))
     assert "Both are mended now." in told
     assert "compare with the hour" not in told
