@@ -132,3 +132,21 @@ def test_what_a_report_says_again_of_what_a_call_brought_is_told_once() -> None:
     report = says("Answered:\n- a late boat of `ferry_rows` is shown until it leaves `quay_4`, mended in 6a337e0c")
     told = "\n".join(lines([ASKED, *bash("gh api repos/team/ferries/pulls/7/replies -f body=x", json.dumps(said)), report]))  # fmt: skip
     assert told.count("until it leaves `quay_4`") == 1
+
+
+# -- checks ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("output", "told"),
+    [
+        ("ok  \tferries/rows\t0.4s\n?   \tferries/words\t[no test files]\nok  \tferries/quays\t(cached)\nok  \tferries/fares\t1.2s\n", "ok, 3 times"),
+        ("ok  \tferries/rows\t0.4s\n", "ok ferries/rows 0.4s"),
+        ("\n".join(f"ok  \tferries/part_{n}\t(cached)" for n in range(900)), "ok, more than "),
+        ("test result: ok. 3 passed; 0 failed\ntest result: ok. 7 passed; 0 failed\n", "test result: ok. 7 passed; 0 failed"),
+    ],
+    ids=["several", "one", "more than is read", "one that counts"],
+)  # fmt: skip
+def test_a_check_that_ends_in_a_list_of_equal_lines_is_told_by_how_many_they_are(output: str, told: str) -> None:
+    ran = lines([ASKED, *bash("make check", output), GOES_ON])
+    assert any(line.startswith(f"- `make check` → {told}") for line in ran)
