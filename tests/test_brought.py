@@ -56,6 +56,14 @@ def test_a_call_of_another_agent_is_told_by_whom_it_asks_for_what(
     assert f"- {told} → refused by the user" in lines([ASKED, *stopped])
 
 
+def test_of_an_agent_that_is_not_there_the_failure_is_told_and_none_of_those_that_are() -> None:
+    there = ", ".join(f"crew:deck-{n}:look_out" for n in range(40))
+    failed = runs("Task", {"subagent_type": "pilot", "description": "Find deck-3", "prompt": "Find crew:deck-3:look_out."}, f"Agent type 'pilot' not found.\nAvailable agents: {there}", error=True)  # fmt: skip
+    told = lines([ASKED, says("I ask a pilot about the deck."), *failed])
+    assert any(line.startswith("- asked agent pilot: Find deck-3 → failed; Agent type 'pilot' not found.") for line in told)  # fmt: skip
+    assert not any("deck-7" in line for line in told)
+
+
 def test_an_argument_that_is_withheld_is_not_told() -> None:
     called = runs("book_ferry", {"route": "A4", "passport": "REDACTED"}, "booked as F-77120")
     told = "\n".join(lines([ASKED, *called]))

@@ -395,6 +395,17 @@ def test_a_list_of_the_users_messages_in_an_earlier_summary_is_told_whole_or_not
     assert all(words in listed("ok", "yes", wanted, "go on") for words in ("  - ok", "  - yes", wanted, "  - go on"))
 
 
+@pytest.mark.parametrize("tag", ["thinking", "think"])
+def test_thoughts_that_the_agent_writes_in_tags_are_not_told_beside_what_it_says(tag: str) -> None:
+    thought = f"<{tag}>\nThe desk may want the lock of mirror_3 to stay. Perhaps share_2 is read first.\n</{tag}>"
+    spoke = told_of([ASKED, says(f"{thought}\n\nThe lock of mirror_7 is held by worker_2."), LATER], 1_500)
+    assert "The lock of mirror_7 is held by worker_2." in spoke
+    assert "mirror_3" not in spoke
+    silent = told_of([ASKED, says(thought), LATER], 1_500)
+    assert "lock of mirror_3 to stay" in silent
+    assert f"{tag}>" not in spoke + silent
+
+
 # -- decisions --------------------------------------------------------------------------------------------------------
 
 

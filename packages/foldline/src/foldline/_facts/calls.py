@@ -342,7 +342,7 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
     delegated = bool(words_of(ended.called.call.name) & DELEGATING)
     if not answer or ended.whole or ended.wrote or ended.commit or ended.pull or ended.passed:
         return "result", []
-    if delegated and is_notice(answer):
+    if delegated and (ended.end.failed or is_notice(answer)):
         return "result", []
     if ended.reads:
         return "shown", _lines([*wanted_lines(answer)][:_LINES])
