@@ -51,6 +51,13 @@ def bare(piece: Piece) -> str:
     return piece.text.removeprefix(f"{piece.under}: ") if piece.item and piece.under else piece.text
 
 
+def quotes_on(text: str) -> str:
+    """The sign that is missing behind a text in which a quotation begins that does not end; empty where none does."""
+    if text.count('"') % 2:
+        return '"'
+    return "”" if text.count("“") > text.count("”") else ""
+
+
 def number(piece: Piece) -> int:
     """The number of an item of a list; 0 where it has none."""
     found = _NUMBERED.match(bare(piece)) if piece.item else None

@@ -13,7 +13,7 @@ from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import Candidate
 from foldline._page.files import by_file
-from foldline._page.quoting import Lists, anothers, safe, shorten
+from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
 
 GAP = " …"
@@ -144,14 +144,14 @@ class Turns:
             skips = each.place > last.place + 1
             heads = "".join(f"\n{line}" for line in lists.headings(piece))
             if piece.item:
-                text += _behind(text, gap) if skips else ""
+                text += _behind(text, gap, piece.text) if skips else ""
                 text += heads + "".join(f"\n{line}" for line in lists.lines(piece))
             else:
                 parted = piece.begins and (piece.by != "user" or last.piece.item)
                 parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
                 labelled = _LABELLED.match(piece.text) and not (listed and not parted)
                 below = parted or heads or (skips and gap.startswith("\n")) or labelled
-                apart = _behind(text, gap if below else gap or GAP) if skips else ""
+                apart = _behind(text, gap if below else gap or GAP, piece.text) if skips else ""
                 text += f"{apart}{heads}{chr(10) if below else ' '}{piece.text}"
                 lists.over(piece.text.partition(": ")[0])
                 listed &= not parted
@@ -165,9 +165,13 @@ class Turns:
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
 
 
-def _behind(text: str, gap: str) -> str:
-    """A gap behind a text, below a block of code or a table that it ends with."""
-    return f"\n{gap.strip()}" if gap and text.endswith(("```", "~~~", " |")) else gap
+def _behind(text: str, gap: str, following: str = "") -> str:
+    """A gap behind a text, below a block of code or a table that it ends with, and within a quotation that it cuts, where what is
+    told behind the gap does not end that."""
+    if text.endswith(("```", "~~~", " |")):
+        return f"\n{gap.strip()}" if gap else ""
+    quotes = quotes_on(text.rpartition("\n")[2])
+    return f"{gap or GAP}{quotes}" if quotes and not quotes_on(following) else gap
 
 
 def _named(head: str, room: int) -> str:

@@ -9,7 +9,7 @@ from foldline._facts.cues import announces
 from foldline._facts.texts import LONGEST
 from foldline._facts.types import Piece
 from foldline._page.choosing import Candidate
-from foldline._page.quoting import bare, number
+from foldline._page.quoting import bare, number, quotes_on
 
 FEW = 4
 """Sentences that are told all where one of them is: by itself it does not say what it is about."""
@@ -72,9 +72,10 @@ def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 
 
 def goes_on(before: Piece, each: Piece) -> bool:
-    """Whether a piece is the rest of a sentence that was too long for one."""
-    one = (each.at, each.part) == (before.at, before.part) and not each.begins
-    return one and each.by != "tool" and len(before.text) > LONGEST // 2 and before.text[-1] not in _ENDS
+    """Whether a piece is the rest of a sentence that was too long for one, or of a quotation."""
+    one = (each.at, each.part) == (before.at, before.part) and not each.begins and each.by != "tool"
+    cut = len(before.text) > LONGEST // 2 and before.text[-1] not in _ENDS
+    return one and (cut or bool(quotes_on(before.text)))
 
 
 def _leads_nowhere(each: Candidate, behind: Candidate | None) -> bool:
