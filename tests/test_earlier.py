@@ -12,6 +12,7 @@ OPENED = "This session is being continued from a previous conversation that ran 
 SUMMARY = user(f"""{OPENED}1. Primary Request and Intent:
    - Let the tide table of Husum load from the harbour's own server
    - Print the table in two columns
+   - Always write the tests of the loader first
 
 2. Key Technical Concepts:
    - **Low water**: counted from `chart_datum`, never from the mean
@@ -41,7 +42,9 @@ SUMMARY = user(f"""{OPENED}1. Primary Request and Intent:
 WORK = [
     *runs("Edit", {"file_path": "/srv/tides/src/tides/loader.py", "old_string": "a", "new_string": "b"}),
     *bash("git commit -am 'Load by season'", "[tide-table 7fe12d0] Load by season\n 1 file changed, 2 insertions(+)"),
-    says("The loader asks for one season at a time now, and the change is committed."),
+    says(
+        "The loader asks for one season at a time now, and the change is committed. The tests of the loader were written first, as always."
+    ),
 ]
 MORE = user("Now let the loader ask the harbour for one season at a time, since whole years take too long.")
 LATER = user("Write a short note for the harbour master about what the loader asks for and how often it does.")
@@ -127,6 +130,7 @@ def test_its_goals_are_those_of_then_and_one_that_was_reached_is_not_told() -> N
     assert "Primary Request and Intent (then):" in told
     assert any("Print the table in two columns" in line for line in told)
     assert not any("Let the tide table of Husum load" in line for line in told)
+    assert any("Always write the tests of the loader first" in line for line in told)
     assert any("was rejected, as the harbour sets no date" in line for line in told)
 
 

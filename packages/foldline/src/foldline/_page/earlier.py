@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from foldline._facts.again import said_again
 from foldline._facts.cues import tells_of_its_moment
 from foldline._facts.literals import literals
+from foldline._facts.rules import rules_in
 from foldline._facts.types import Facts, Piece
 from foldline._messages import replace
 from foldline._page.quoting import bare
@@ -107,9 +108,9 @@ def _reported(facts: Facts) -> list[tuple[int, str]]:
 
 
 def _reached(facts: Facts, lines: Iterable[Line]) -> Iterator[int]:
-    """The places of goals that a summary itself tells the outcome of, or a later report."""
+    """The places of goals that a summary itself tells the outcome of, or a later report; what binds is none."""
     lines = [*lines]
-    goals = [(i, p) for i, p in lines if p.section == "goal" and p.item]
+    goals = [(i, p) for i, p in lines if p.section == "goal" and p.item and not rules_in(bare(p))]
     told = [(p.at, bare(p)) for _, p in lines if p.section in ("done", "decision")]
     told += _reported(facts) if goals else []
     for i, goal in goals:
