@@ -79,6 +79,18 @@ def test_what_is_said_behind_an_item_stays_in_its_line() -> None:
     assert "Root cause: it counts both days. Fix: `drop_midnight` in the loader." in row
 
 
+def test_a_line_below_a_list_stands_by_itself_and_the_list_behind_it_has_no_heading_again() -> None:
+    summary = user(
+        f"{OPENED}## Notes\n   - the feed of `harbour_3` has no dates,\n     and `harbour_4` no hours\n   Both were asked about in `mail_7`:\n   - `harbour_3` answers in March\n"
+    )
+    assert earlier([summary, says("I go on with the printer.")]) == [
+        "Notes:",
+        "  - the feed of `harbour_3` has no dates, and `harbour_4` no hours",
+        "Both were asked about in `mail_7`:",
+        "  - `harbour_3` answers in March",
+    ]
+
+
 def test_a_page_says_where_it_begins_and_where_it_ends() -> None:
     told = page([SUMMARY, MORE, *WORK, LATER]).splitlines()
     begins, ends = told.index("(an earlier summary, in short)"), told.index("(since that summary)")

@@ -407,6 +407,17 @@ def test_a_quotation_is_told_to_its_end_or_closed_where_it_is_cut(opens: str, cl
             assert opens != closes or line.count(opens) % 2 == 0
 
 
+def test_a_quotation_of_which_the_beginning_is_cut_is_not_closed_twice() -> None:
+    last = "It stands at share_3 in a line of its own and waits there for worker_2, the one that reads it at night."
+    quoted = " ".join(
+        f"The mirror of day {n} stands at share_{n} until worker_{n} has read it and says so." for n in range(30)
+    )
+    report = says(f"The desk wrote:\n\n\"{quoted} {last}\" That is all.\n\n" + "\n".join(f"- part_{n} of the exporter reads list_{n} once" for n in range(40)))  # fmt: skip
+    for tokens in range(200, 1_200, 50):
+        for line in happened([ASKED, report, LATER], tokens):
+            assert line.count('"') <= 2
+
+
 @pytest.mark.parametrize("tag", ["thinking", "think"])
 def test_thoughts_that_the_agent_writes_in_tags_are_not_told_beside_what_it_says(tag: str) -> None:
     thought = f"<{tag}>\nThe desk may want the lock of mirror_3 to stay. Perhaps share_2 is read first.\n</{tag}>"

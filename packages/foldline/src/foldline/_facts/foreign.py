@@ -118,24 +118,28 @@ def with_prose(facts: Facts, text: str) -> Facts:
 
 
 def _told(section: _Section, kind: Section, part: int) -> Iterator[Piece]:
-    """The lines of a section as pieces, each item as far in as it stood; the first one has the heading before its words."""
+    """The lines of a section as pieces, each item as far in as it stood; the first one has the heading before its words, which
+    leads in its items where no other line stands between."""
     nested, title, lead = Nesting(), section.title, f"{section.title}: " if section.title else ""
-    listed = False
+    under, inside = title, -1
     for line in section.lines:
         bare, indent, item = _bare(line), len(line) - len(line.lstrip()), _BULLET.match(line) is not None
-        goes_on = listed and indent > 0 and not item
+        goes_on = not item and 0 <= inside < indent
         if item:
             nested.entered(indent)
+            inside = indent
+        elif not goes_on:
+            under, inside = "", -1
         words = bare.replace("*", "")
         mark: Section = "next" if _OPEN.match(words) else "git" if _GIT.match(words) else kind
         for place, each in enumerate(parted(f"{lead}{bare}")):
-            told = Piece(each, 0, part, "summary", "summary", open=mark in ("next", "state"), under=title, section=mark)
+            told = Piece(each, 0, part, "summary", "summary", open=mark in ("next", "state"), section=mark)
             if place or goes_on:
                 yield told
             else:
-                over = section.over if lead else ""
-                yield replace(told, item=item, begins=True, depth=nested.depth if item else 0, over=over)
-        lead, listed = "", item or goes_on
+                over, led = section.over if lead else "", under if item else title
+                yield replace(told, item=item, begins=True, depth=nested.depth if item else 0, over=over, under=led)
+        lead = ""
 
 
 def _bare(line: str) -> str:

@@ -30,6 +30,9 @@ PROPOSED, ANSWERED, REPORTED = (
     "(before that the agent had said) ",
 )
 
+_OPENED = re.compile(r'(?:^|[\s(\[])"(?=\S)[^"]*\Z')
+"""A quotation that begins and does not end; one that began before a text only ends in it."""
+
 _RULED = re.compile(r"(?<=\| ).+?(?= \|)")
 _NUMBERED = re.compile(r"\W{0,3}(\d{1,2})[.)] ")
 _FRAME = rare(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
@@ -53,9 +56,9 @@ def bare(piece: Piece) -> str:
 
 def quotes_on(text: str) -> str:
     """The sign that is missing behind a text in which a quotation begins that does not end; empty where none does."""
-    if text.count('"') % 2:
+    if _OPENED.search(text):
         return '"'
-    return "”" if text.count("“") > text.count("”") else ""
+    return "”" if text.rfind("“") > text.rfind("”") else ""
 
 
 def number(piece: Piece) -> int:

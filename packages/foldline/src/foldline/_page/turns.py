@@ -171,7 +171,7 @@ def _behind(text: str, gap: str, following: str = "") -> str:
     if text.endswith(("```", "~~~", " |")):
         return f"\n{gap.strip()}" if gap else ""
     quotes = quotes_on(text.rpartition("\n")[2])
-    return f"{gap or GAP}{quotes}" if quotes and not quotes_on(following) else gap
+    return f"{gap or GAP}{quotes}" if quotes and not following.count(quotes) % 2 else gap
 
 
 def _named(head: str, room: int) -> str:
