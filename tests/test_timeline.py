@@ -395,7 +395,7 @@ def test_a_list_of_the_users_messages_in_an_earlier_summary_is_told_whole_or_not
     assert all(words in listed("ok", "yes", wanted, "go on") for words in ("  - ok", "  - yes", wanted, "  - go on"))
 
 
-@pytest.mark.parametrize(("opens", "closes"), [('"', '"'), ("“", "”")])
+@pytest.mark.parametrize(("opens", "closes"), [('"', '"'), ("“", "”"), ('*"', '"*')])
 def test_a_quotation_is_told_to_its_end_or_closed_where_it_is_cut(opens: str, closes: str) -> None:
     said = f"The desk wrote: {opens}the mirror_7 stands still! " + "".join(
         f"We saw it on day {n} and again on day {n + 1} of the month, at share_{n}. " for n in range(30)
@@ -403,8 +403,8 @@ def test_a_quotation_is_told_to_its_end_or_closed_where_it_is_cut(opens: str, cl
     report = says(f"{said}It has to run.{closes} So worker_2 gives the lock back now, after 45 s.\n\n" + "\n".join(f"- part_{n} of the exporter reads list_{n} once" for n in range(40)))  # fmt: skip
     for tokens in range(200, 1_200, 50):
         for line in happened([ASKED, report, LATER], tokens):
-            assert line.count(opens) == line.count(closes)
-            assert opens != closes or line.count(opens) % 2 == 0
+            marks = "".join(sign for sign in line if sign in '"“”')
+            assert marks in ("", '""', "“”")
 
 
 def test_a_quotation_of_which_the_beginning_is_cut_is_not_closed_twice() -> None:

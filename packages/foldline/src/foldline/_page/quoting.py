@@ -30,7 +30,7 @@ PROPOSED, ANSWERED, REPORTED = (
     "(before that the agent had said) ",
 )
 
-_OPENED = re.compile(r'(?:^|[\s(\[])"(?=\S)[^"]*\Z')
+_OPENED = re.compile(r'(?:^|[\s(\[*_:—–-])"(?=\S)[^"]*\Z')
 """A quotation that begins and does not end; one that began before a text only ends in it."""
 
 _RULED = re.compile(r"(?<=\| ).+?(?= \|)")
