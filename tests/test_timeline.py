@@ -349,7 +349,7 @@ def test_a_file_that_the_agent_wrote_in_tags_is_code() -> None:
 def test_an_earlier_summary_is_told_as_one_and_its_lists_as_lists() -> None:
     text = "The exporter is to read mirror_7 again.\n\n## Decisions\n- the lock of mirror_7 ends after 45 s\n- worker_2 waits for counter_9\n\n## Errors\n1. worker_2 hung on share_3\n"
     told = happened([Message("user", (Summary(text),)), says("I go on with counter_9."), LATER])
-    assert told[0].removeprefix("**1** ").startswith("(an earlier summary) The exporter is to read mirror_7 again.")
+    assert [line.removeprefix("**1** ") for line in told[:2]] == ["(an earlier summary)", "The exporter is to read mirror_7 again."]  # fmt: skip
     at = told.index("Decisions:")
     assert told[at + 1 : at + 3] == ["  - the lock of mirror_7 ends after 45 s", "  - worker_2 waits for counter_9"]
     assert sum("earlier summary" in line for line in told) == 1
@@ -393,6 +393,40 @@ def test_a_list_of_the_users_messages_in_an_earlier_summary_is_told_whole_or_not
     wanted = "write down what the counter_9 of the desk counted in March"
     assert all(words in listed("ok", wanted) for words in ("All user messages", "  - ok", wanted))
     assert all(words in listed("ok", "yes", wanted, "go on") for words in ("  - ok", "  - yes", wanted, "  - go on"))
+
+
+@pytest.mark.parametrize(("opens", "closes"), [('"', '"'), ("“", "”"), ('*"', '"*')])
+def test_a_quotation_is_told_to_its_end_or_closed_where_it_is_cut(opens: str, closes: str) -> None:
+    said = f"The desk wrote: {opens}the mirror_7 stands still! " + "".join(
+        f"We saw it on day {n} and again on day {n + 1} of the month, at share_{n}. " for n in range(30)
+    )
+    report = says(f"{said}It has to run.{closes} So worker_2 gives the lock back now, after 45 s.\n\n" + "\n".join(f"- part_{n} of the exporter reads list_{n} once" for n in range(40)))  # fmt: skip
+    for tokens in range(200, 1_200, 50):
+        for line in happened([ASKED, report, LATER], tokens):
+            marks = "".join(sign for sign in line if sign in '"“”')
+            assert marks in ("", '""', "“”")
+
+
+def test_a_quotation_of_which_the_beginning_is_cut_is_not_closed_twice() -> None:
+    last = "It stands at share_3 in a line of its own and waits there for worker_2, the one that reads it at night."
+    quoted = " ".join(
+        f"The mirror of day {n} stands at share_{n} until worker_{n} has read it and says so." for n in range(30)
+    )
+    report = says(f"The desk wrote:\n\n\"{quoted} {last}\" That is all.\n\n" + "\n".join(f"- part_{n} of the exporter reads list_{n} once" for n in range(40)))  # fmt: skip
+    for tokens in range(200, 1_200, 50):
+        for line in happened([ASKED, report, LATER], tokens):
+            assert line.count('"') <= 2
+
+
+@pytest.mark.parametrize("tag", ["thinking", "think"])
+def test_thoughts_that_the_agent_writes_in_tags_are_not_told_beside_what_it_says(tag: str) -> None:
+    thought = f"<{tag}>\nThe desk may want the lock of mirror_3 to stay. Perhaps share_2 is read first.\n</{tag}>"
+    spoke = told_of([ASKED, says(f"{thought}\n\nThe lock of mirror_7 is held by worker_2."), LATER], 1_500)
+    assert "The lock of mirror_7 is held by worker_2." in spoke
+    assert "mirror_3" not in spoke
+    silent = told_of([ASKED, says(thought), LATER], 1_500)
+    assert "lock of mirror_3 to stay" in silent
+    assert f"{tag}>" not in spoke + silent
 
 
 # -- decisions --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from foldline._clipping import one_line
 from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_names, written_in
-from foldline._facts.others import said_in_report
+from foldline._facts.others import answer_of, asked_of, is_notice, said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
@@ -28,6 +28,7 @@ from foldline._facts.tool_calls import (
     calls_in_code,
     changes_by_name,
     says_what,
+    withheld,
     words_of,
 )
 from foldline._facts.types import Kind
@@ -182,6 +183,8 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def changed(self) -> bool:
         """Whether it is a call that changes something."""
+        if asked_of(self.called.call):
+            return False
         if touches := self.called.action.touches:
             return any(verb != "read" for verb, path, _ in touches)
         return changes_by_name(self.called.call.name)
@@ -189,9 +192,13 @@ class EndedCall(Value, frozen=True, dict=True):
     @property
     def reports(self) -> bool:
         """Whether another agent did it, and answers in prose."""
-        delegated = bool(words_of(self.called.call.name) & DELEGATING) and not self.end.failed
-        said = len(said_in_report(self.answer)) if delegated and len(self.answer) > _SHORT else 0
-        return said > _SHORT and said * 2 > len(self.answer)
+        call, answer = self.called.call, self.answer
+        if self.end.failed or not answer or is_notice(answer):
+            return False
+        if answer_of(call):
+            return True
+        said = len(said_in_report(answer)) if words_of(call.name) & DELEGATING and len(answer) > _SHORT else 0
+        return said > _SHORT and (said * 2 > len(answer) or record_of(answer) is not None)
 
     @property
     def passed(self) -> bool:
@@ -244,7 +251,7 @@ class EndedCall(Value, frozen=True, dict=True):
             return f"write {self._written}"
         if self.kind == "call" and not self.end.note and (purpose := self._purpose):
             return purpose
-        return f"`{self.source}`" if self.called.action.command else self.source
+        return f"`{self.source}`" if self.called.action.command else asked_of(self.called.call) or self.source
 
     @property
     def _purpose(self) -> str:
@@ -337,12 +344,15 @@ class EndedCall(Value, frozen=True, dict=True):
 def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> tuple[Kind, list[Passage]]:
     """What a call brought, as one kind of pieces: of outputs and files the lines that are wanted, of records their fields."""
     answer = ended.answer
+    delegated = bool(words_of(ended.called.call.name) & DELEGATING)
     if not answer or ended.whole or ended.wrote or ended.commit or ended.pull or ended.passed:
+        return "result", []
+    if delegated and (ended.end.failed or is_notice(answer)):
         return "result", []
     if ended.reads:
         return "shown", _lines([*wanted_lines(answer)][:_LINES])
     if (record := record_of(answer)) is not None:
-        told = [] if words_of(ended.called.call.name) & DELEGATING else fields(record)
+        told = [] if delegated else fields(record)
         written = [field for field in told if _WRITTEN.search(field.text)] if ended.prints else told
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
@@ -381,10 +391,9 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
         if inside := calls_in_code(arguments):
             return clean(one_line(f"{call.name}: {', '.join(inside)}", _CALL))
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
-    told = (
-        f"{key}={_argument(value)}" for key, value in arguments.items() if key not in BODIES and value not in ("", None)
-    )
-    return clean(one_line(f"{call.name} {', '.join(told)}", _CALL).strip())
+    given = ((key, _argument(value)) for key, value in arguments.items() if key not in BODIES and value is not None)
+    told = ", ".join(f"{key}={text}" for key, text in given if text)
+    return clean(one_line(f"{call.name} {told}", _CALL).strip())
 
 
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
@@ -398,4 +407,5 @@ def _argument(value: object, depth: int = _DEEPEST) -> str:
     if isinstance(value, list | dict):
         inside = (_argument(each, depth - 1) for each in (value if isinstance(value, list) else value.values()))
         return ("+" if isinstance(value, list) else " ").join(inside if depth else ())[: 2 * _ARGUMENT]
-    return one_line(str(value), _ARGUMENT)
+    text = str(value)
+    return "" if withheld(text) else one_line(text, _ARGUMENT)

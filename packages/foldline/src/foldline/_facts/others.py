@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from foldline._clipping import one_line
 from foldline._facts.cues import changes_in
 from foldline._facts.patterns import rare
 from foldline._facts.splitting import split
 from foldline._facts.texts import passages, record_of
-from foldline._facts.tool_calls import arguments_of
+from foldline._facts.tool_calls import DELEGATING, arguments_of, withheld, words_of
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
@@ -60,11 +61,34 @@ _ESCAPED = {"n": "\n", "t": "\t", "r": ""}
 _MARKS = ("verdict", "validation", "severity", "priority")
 """What a record of findings says of each of them, beside its title."""
 
+_TITLES = ("title", "issue", "finding", "problem")
+_FIXES = ("fix", "recommendation", "suggestion")
+"""What a record calls a finding, and what it says is to be done about it."""
+
+_CONCLUDING = ("verdict", "conclusion", "summary")
+"""What a record says in a sentence beside its findings."""
+
 _NAME = 60
 """Characters by which another agent is named."""
 
 _CALLED = ("description", "subagent_type", "agent_type", "name", "title")
 """The arguments that say in a few words what another agent is to do, or which one it is."""
+
+_WHICH = ("subagent_type", "agent_type", "agent", "agent_name", "target")
+_SHORTLY, _ASKED = ("description", "title", "task_name", "name", "id"), ("prompt", "message", "assignment")
+"""The arguments that say which agent is asked, in a few words for what, and at length."""
+
+_WRITES_TO = frozenset({"send", "message"})
+"""Words in the name of a tool that writes to an agent which was called before."""
+
+_ASKING = 90
+"""Characters that are told of what it is asked at length."""
+
+_NOTICES = pattern(r"\AStarted \d+ background|^Output: agent://", re.MULTILINE)
+"""How a client says that agents were started, and that they are done: it says nothing of what they found."""
+
+_ANSWER_OF = pattern(r"agent://([\w.@-]{1,60})")
+"""Where a client keeps the answer of another agent, by its name."""
 
 
 def said_in_report(report: str) -> str:
@@ -90,22 +114,67 @@ def task_of(call: ToolCall) -> str:
     return next((each.strip() for each in said if isinstance(each, str) and 0 < len(each.strip()) <= _NAME), "")
 
 
+def asked_of(call: ToolCall) -> str:
+    """Whom a call asks, and for what, in a line; empty where it asks no other agent."""
+    arguments, words = arguments_of(call), words_of(call.name)
+    if not isinstance(arguments, dict) or not (words & DELEGATING or (words >= _WRITES_TO and "target" in arguments)):
+        return ""
+    tasks = arguments.get("tasks")
+    each = [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
+    if not each and not any(arguments.get(key) for key in _ASKED):
+        return ""
+    who = _first(arguments, _WHICH).rpartition("/")[2]
+    wanted = "; ".join(filter(None, map(_wanted, each or [arguments])))
+    return f"asked {f'agent {who}' if who else 'another agent'}{f': {wanted}' if wanted else ''}"
+
+
+def _wanted(task: Mapping[str, Any]) -> str:
+    """What another agent is to do, in a few words where its task has them."""
+    said = _first(task, _ASKED)
+    return _first(task, _SHORTLY) or ("" if withheld(said) else one_line(said, _ASKING))
+
+
+def _first(arguments: Mapping[str, Any], keys: Iterable[str]) -> str:
+    return next((each.strip() for key in keys if isinstance(each := arguments.get(key), str) and each.strip()), "")
+
+
+def answer_of(call: ToolCall) -> str:
+    """The agent whose answer a call reads where its client keeps it; empty for others."""
+    found = _ANSWER_OF.search(call.arguments[:_READ]) if "agent://" in call.arguments[:_READ] else None
+    return found[1] if found else ""
+
+
+def is_notice(answer: str) -> bool:
+    """Whether a client answers for other agents, and only says where they stand."""
+    return _NOTICES.search(answer[:_READ]) is not None
+
+
 def _framed(report: str) -> re.Match[str] | None:
     return _ENVELOPE.match(report) if report.startswith("Message Type: ") else _LETTER.search(report)
 
 
 def _said_in_record(record: str) -> str:
     """The findings in a record by their titles, with what it says of each; where it has none, its longer texts."""
-    titles = [*_titled(record_of(record))]
-    texts = () if titles else (_unescaped(text.strip('"')) for text in _SAID.findall(record) if " " in text)
-    return "\n".join(titles) or "\n\n".join(texts)
+    value = record_of(record)
+    if titles := [*_titled(value)]:
+        return "\n".join([*_concluded(value), *titles])
+    return "\n\n".join(_unescaped(text.strip('"')) for text in _SAID.findall(record) if " " in text)
+
+
+def _concluded(record: Any) -> Iterator[str]:
+    """What a record says beside its findings came out."""
+    for key in _CONCLUDING:
+        said = record.get(key) if isinstance(record, dict) else None
+        if isinstance(said, str) and said:
+            yield f"{key.capitalize()}: {said}"
 
 
 def _titled(value: Any) -> Iterator[str]:
-    """What has a title in a record, as items of a list, and the longer texts beside it."""
-    if isinstance(value, dict) and isinstance(title := value.get("title"), str):
-        marks = [value[key] for key in _MARKS if isinstance(value.get(key), str)]
-        yield f"- {', '.join(marks)}: {title}" if marks else f"- {title}"
+    """What has a title in a record, as items of a list, each with what is to be done about it."""
+    if isinstance(value, dict) and (title := _first(value, _TITLES)):
+        marks = ", ".join(value[key] for key in _MARKS if isinstance(value.get(key), str))
+        place, fix = _first(value, ("location",)), _first(value, _FIXES)
+        yield f"- {f'{marks}: ' if marks else ''}{title}{f' ({place})' if place else ''}{f' → {fix}' if fix else ''}"
     elif isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
             yield from _titled(each)

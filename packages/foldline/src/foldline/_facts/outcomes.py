@@ -87,6 +87,12 @@ _TELLS = rare(
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
 """How a runner says that there was no test in one of several suites, and that it begins with one."""
 
+_COUNTS = pattern(r"\d (?!m?s\b)[a-z]")
+"""What a line holds that says how many of something there were."""
+
+_SEVERAL = 2
+"""Lines from which such as begin alike are a list, of which the last one says nothing."""
+
 _OF_TASK = pattern(r"^\[[\w:.-]+\] ")
 """The name of a task before a line that it put out."""
 
@@ -201,7 +207,7 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
         told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
-        note = _OF_TASK.sub("", next(ran, told[-1] if told else ""))
+        note = _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
     return Outcome(failed, code, fault, note.strip("= ")[:160])
 
 
@@ -214,6 +220,17 @@ def refused_in(record: Any) -> str:
     )
     failed = said or any(record.get(key) is False for key in _DONE_KEYS)
     return ", ".join(told for each in fields(record) if (told := each.text))[:300] if failed else ""
+
+
+def _all_alike(line: str, text: str) -> str:
+    """The line that tells most; of several that begin with the same word and count nothing themselves that word, and how many they
+    are, or more than how many where not all of the output is there."""
+    word = line.partition(" ")[0]
+    if not word.isalpha() or _COUNTS.search(line):
+        return line
+    alike = len(re.findall(rf"^{word}[ \t]", text, re.MULTILINE))
+    more = "more than " if len(text) > 2 * _EDGE - _LAST else ""
+    return line if alike < _SEVERAL else f"{word}, {more}{alike} times"
 
 
 def finds(fault: str) -> bool:

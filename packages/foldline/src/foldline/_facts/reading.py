@@ -167,7 +167,8 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     """The messages in which the agent reports: the last that it says in a turn, with no call behind it but such as speak, and what it
     said right before while it brought its plan up to date.
 
-    What the harness says behind a report ends its turn too; hardly a word in answer to that is none.
+    What the harness says behind a report ends its turn too; hardly a word in answer to that is none. Where the agent speaks twice
+    in a row, the first time without a call, what it was told between is missing.
     """
     reports: set[int] = set()
     last: int | None = None
@@ -176,11 +177,12 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
         speakers = {span.by for span in spans[at]}
         spoke = not speakers.isdisjoint(("user", "paste", "command"))
         reminded = message.role == "user" and speakers == {"harness"}
-        if last is not None and (reminded or spoke):
-            reports.update((last, *beside))
-        if spoke:
-            last, beside = None, []
         words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
+        again = words > 0 and last == at - 1
+        if last is not None and (reminded or spoke or again):
+            reports.update((last, *beside))
+        if spoke or again:
+            last, beside = None, []
         if not all(map(speaks, message.calls)):
             last = None
             noted = words >= _CLOSING and all(read_action(call).plan for call in message.calls)

@@ -7,12 +7,17 @@ text, then what a user pasted. What nobody else wrote is the user's own.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, NamedTuple
 
 from foldline._facts import pasted
 from foldline._facts import wrappers as known
 from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, text_of
+from foldline._patterns import pattern
+
+_THOUGHT = pattern(r"<(think(?:ing)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+"""Thoughts that an agent writes in tags at the beginning of what it says."""
 
 _OPENING = 400
 """Characters of an answer in which a client says that the user refused the call."""
@@ -119,11 +124,18 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str],
             if message.role == "user" and by in ("", "user"):
                 yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
             elif text := part.text.strip():
-                yield Span(by or ("agent" if message.role == "assistant" else "harness"), text)
+                who = by or ("agent" if message.role == "assistant" else "harness")
+                yield Span(who, _aloud(text) if who == "agent" else text)
         elif type(part) is ToolCall and speaks(part) and part.id not in refused:
             yield from (Span("agent", text) for text in _said(part) if text)
         elif type(part) is ToolResult:
             yield from (Span("user", text) for text in _answers(part, asking) if text)
+
+
+def _aloud(text: str) -> str:
+    """What an agent says, without the thoughts that it wrote before that in tags; these themselves where it says nothing else."""
+    thought = _THOUGHT.match(text) if text.startswith("<think") else None
+    return (text[thought.end() :].strip() or thought[2].strip() or text) if thought else text
 
 
 def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:

@@ -136,7 +136,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
     """The same; what is `passed` are such headings before the next one."""
     heading, under, whole, lead = "", "", False, ""
     columns: list[str] = []
-    nested, item = _Nesting(), False
+    nested, item = Nesting(), False
     for line, indent, below, next_line, opened, block in _lines(text):
         if opened:
             if code := _block(heading, opened, block):
@@ -191,7 +191,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         yield Passage(lead)
 
 
-class _Nesting:
+class Nesting:
     """The lists that a line stands in, each by how far in it is and by the item that leads it in."""
 
     def __init__(self) -> None:

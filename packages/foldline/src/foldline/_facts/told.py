@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Literal
 
 from foldline._facts.calls import BROUGHT, COMMIT, NEWS, PULL
 from foldline._facts.folders import listed_in
@@ -20,11 +21,15 @@ from foldline._patterns import pattern
 
 _HEADING = pattern(r"^## (Task now|Rules that stand|What happened|State|Files|Also named)$", re.MULTILINE)
 _NOTE = pattern(r"^\[folded: \d+ messages[^\]\n]*\]$", re.MULTILINE)
-_MARK = pattern(r"^(?:> |\(an earlier summary\) )", re.MULTILINE)
+_MARK = pattern(r"^(?:> |\(an earlier summary(?:, in short)?\)(?: |$))", re.MULTILINE)
 _FRAME = pattern(r"\A.*?<summary>\n|\n</summary>\s*\Z", re.DOTALL)
 _USER = pattern(r"(?:\*\*\d+\*\* )?> (.+)")
-EARLIER = "(an earlier summary) "
-"""Before what a summary said that was made before, by whoever made it."""
+EARLIER, IN_SHORT = "(an earlier summary) ", "(an earlier summary, in short) "
+"""Before what a summary said that was made before, by whoever made it, and before some of that; with headings in lines of their
+own it begins in the line below."""
+
+SINCE = "(since that summary)"
+"""What stands behind such lines."""
 
 PASTED = "(pasted) "
 """Before what the user pasted."""
@@ -41,10 +46,14 @@ NOW = "(the task now)"
 MARKED = 1_200
 """Characters below which a page may have neither headings nor a note."""
 
+_FRAMES = (EARLIER.strip(), IN_SHORT.strip(), SINCE)
+"""Lines that say where an earlier summary begins, and where it ends."""
+
 _TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
 _ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
 _COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"^\| (.+) \|$", re.MULTILINE)
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
+_BROUGHT = pattern(r"^(- .+):\n((?:  - .+(?:\n(?=  - )|$))+)", re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "Written for the request below, "
 """How a page begins behind which the newest request stands."""
@@ -134,6 +143,7 @@ def facts_of_page(text: str) -> Facts:
     found = _HEADING.split(_NOTE.sub("", _FRAME.sub("", text)))
     sections = {"What happened": found[0], **dict(zip(found[1::2], found[2::2]))}
     sections = {name: _ROW.sub(_flat, _COLUMNS.sub("", _FENCED.sub(_in_line, body))) for name, body in sections.items()}
+    sections["What happened"] = _BROUGHT.sub(_with_brought, sections["What happened"])
     lines = {name: [line for line in body.splitlines() if line.strip()] for name, body in sections.items()}
     now = lines.get("Task now", [])
     task = "\n".join(line.removeprefix("> ") for line in now if line.startswith("> "))
@@ -184,6 +194,11 @@ def _order(who: str, text: str) -> Piece:
 def _in_line(block: re.Match[str]) -> str:
     """A block of code that stands on a page in a line, as it is a piece."""
     return coded([line.strip() for line in block[2].splitlines() if line.strip() and line != "…"])
+
+
+def _with_brought(call: re.Match[str]) -> str:
+    """A call with what it brought, which stands below it on a page, in one line."""
+    return "; ".join((call[1], *(line.removeprefix("  - ") for line in call[2].splitlines())))
 
 
 def _flat(row: re.Match[str]) -> str:
@@ -251,13 +266,25 @@ def _in_use(said: Sequence[Piece]) -> Iterator[Piece]:
 
 def _happened(lines: Sequence[str]) -> Iterator[Piece]:
     """The pieces of a timeline; a line that leads in a list stands over each of its items."""
-    lead = ""
+    lead, earlier = "", False
     for line, below in pairwise((*lines, "")):
-        for piece in _pieces(line):
+        bare = _TURN.sub("", line, count=1)
+        if bare in _FRAMES:
+            earlier = bare != SINCE
+            continue
+        for piece in _of_summary(line) if earlier else _pieces(line):
             leads = piece.text.endswith((":", "："))
             lead = piece.text[:-1] if leads else lead if piece.item else ""
             if not (leads and _ITEM.match(below.removeprefix("> "))):
                 yield replace(piece, under=lead) if piece.item else piece
+
+
+def _of_summary(line: str) -> Iterator[Piece]:
+    """The pieces of a line of an earlier summary that stands in lines of its own."""
+    item = _ITEM.match(line)
+    depth = len(item[0]) // 2 - 2 if item and item[0].endswith("- ") else 0
+    for piece in _parts(line, "summary", "summary", item=item is not None):
+        yield replace(piece, begins=True, depth=max(depth, 0), section="context")
 
 
 def _pieces(line: str) -> Iterator[Piece]:
@@ -284,7 +311,7 @@ def _pieces(line: str) -> Iterator[Piece]:
         yield from _parts(line, "agent", "report", item=_ITEM.match(line) is not None)
 
 
-def _parts(line: str, by: Teller, kind: Kind, *, item: bool) -> Iterator[Piece]:
+def _parts(line: str, by: Teller | Literal["summary"], kind: Kind, *, item: bool) -> Iterator[Piece]:
     """The pieces of a line, an item of a list by itself."""
     bare = _ITEM.sub("", line, count=1) if item else line
     for part in bare.removesuffix(" …").split(" … "):

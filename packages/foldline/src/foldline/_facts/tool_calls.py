@@ -159,6 +159,14 @@ def _read(arguments: str) -> dict[str, Any] | str:
     return value if isinstance(value, dict | str) else arguments
 
 
+_WITHHELD = re.compile(r"\W*(?:REDACTED|redacted|omitted|hidden|masked)\W*")
+
+
+def withheld(argument: str) -> bool:
+    """Whether all that an argument says is that its words are not shown."""
+    return _WITHHELD.fullmatch(argument) is not None
+
+
 _EQUIPS = re.compile(r"(?i)tool_?search|(?:search|list)_?tools|skill|activate_skill")
 
 

@@ -14,6 +14,8 @@ from foldline._messages import Value, replace
 
 FileState = Literal["created", "modified", "read", "deleted", "renamed", "restored"]
 Lifetime = Literal["standing", "task", "once"]
+Section = Literal["", "goal", "rule", "done", "state", "next", "decision", "files", "messages", "git", "context"]
+"""What a section of an earlier summary tells, or a line of it: where a repository stood is `git`; empty for what is none."""
 
 SOURCE = 160
 """Characters of what was tried that an error names."""
@@ -176,6 +178,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     it makes of what another agent found. `laid_out` is how it reads where there is room: the row of a table that begins with it, below
     the names of its `columns`, or a block of code by its lines. `over` are the headings over what it stands below, where they have
     no words of their own, `depth` how many lists the list of an item lies in; `who` which other agent says it, or for which task.
+    `section` says where in an earlier summary it stands.
     """
 
     text: str
@@ -197,6 +200,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     over: str = ""
     depth: int = 0
     who: str = ""
+    section: Section = ""
 
 
 class Repository(Value, frozen=True, gc=False, omit_defaults=True):

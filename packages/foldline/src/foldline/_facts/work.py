@@ -12,7 +12,7 @@ from foldline._facts.cues import failed_with
 from foldline._facts.edits import NamesTouched, fingerprints
 from foldline._facts.folders import with_slashes
 from foldline._facts.literals import literals, without_span
-from foldline._facts.others import files_changed, only_looked, task_of
+from foldline._facts.others import answer_of, files_changed, only_looked, task_of
 from foldline._facts.outcomes import Outcome, edges, outcome, refused_in
 from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
@@ -250,7 +250,8 @@ class Work:
         if ended.runs:
             return
         if ended.reports:
-            self._pieces.tell_of_another(ended.answer, at, part + REPORTED, task_of(ended.called.call))
+            call = ended.called.call
+            self._pieces.tell_of_another(ended.answer, at, part + REPORTED, answer_of(call) or task_of(call))
             return
         kind, lines = brought(ended, self._pieces.wanted_lines)
         sought = frozenset(literals(ended.called.call.arguments[:_SOUGHT])) if kind != "result" else frozenset[str]()

@@ -306,20 +306,29 @@ def is_bare(piece: Piece) -> bool:
     return piece.kind == "call" and " → " not in piece.text
 
 
-def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, enough: float = 0.0) -> list[Candidate]:
+def choose(
+    some: Iterable[Candidate],
+    room: int,
+    told: set[str],
+    newest: int,
+    enough: float = 0.0,
+    beside: Iterable[Candidate] | None = None,
+) -> list[Candidate]:
     """Those that say most for their length, as many as fit into `room` tokens; what they say is added to `told`.
 
     `newest` is the number of the newest message: of two that say as much the later one is told. What was said and seen in
-    passing is told where it says more than `enough`.
+    passing is told where it says more than `enough`. Of what a call brought a few pieces are told, with those that stand `beside`
+    them already; where nothing does, any number.
     """
     found = [*some]
     heap = [(-_score(each, told, newest, True), each.place, each) for each in found]
     heapq.heapify(heap)
-    beside = _beside(found)
+    around = _beside(found)
     near: set[int] = set()
     chosen: dict[int, Candidate] = {}
     heads: set[tuple[int, int]] = set()
-    seen: Counter[tuple[int, int]] = Counter()
+    bounded = beside is not None
+    seen = Counter((each.piece.at, each.piece.part) for each in beside or () if each.piece.kind in BROUGHT)
     misses = 0
     while heap and room > 4 and misses < 60:
         _, place, each = heapq.heappop(heap)
@@ -329,7 +338,7 @@ def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, en
         passing = each.piece.kind in PASSING and not each.piece.weighs
         if score <= (enough if passing else 0.0) or place in chosen:
             continue
-        if enough and each.piece.kind in BROUGHT and seen[call] >= (BROUGHT_USED if each.piece.used else BROUGHT_MOST):
+        if bounded and each.piece.kind in BROUGHT and seen[call] >= (BROUGHT_USED if each.piece.used else BROUGHT_MOST):
             continue
         if heap and score < -heap[0][0]:
             heapq.heappush(heap, (-score, place, each))
@@ -343,7 +352,7 @@ def choose(some: Iterable[Candidate], room: int, told: set[str], newest: int, en
         heads.add(call)
         seen[call] += each.piece.kind in BROUGHT
         told.update(each.terms)
-        for other in beside.get(place, ()):
+        for other in around.get(place, ()):
             if other.place not in chosen:
                 near.add(other.place)
                 heapq.heappush(heap, (-_score(other, told, newest, True) * NEAR, other.place, other))

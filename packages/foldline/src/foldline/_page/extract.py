@@ -23,6 +23,7 @@ from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
+from foldline._page.earlier import dated
 from foldline._page.files import few_files, files, named_once
 from foldline._page.layout import laid_out
 from foldline._page.loops import counted
@@ -130,6 +131,7 @@ def _for_reading(facts: Facts) -> Facts:
     told = named_once([_in_short(p) for i, p in enumerate(facts.pieces) if p.kind not in FILLING and i not in over])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     facts = replace(facts, pieces=tuple(found_aloud(facts)))
+    facts = replace(facts, pieces=tuple(dated(facts)))
     return replace(facts, pieces=tuple(laid_out(readable(counted(facts)))))
 
 
@@ -142,9 +144,11 @@ def _overtaken(facts: Facts) -> set[int]:
 
 
 def _for_filling(facts: Facts) -> Facts:
-    """The facts without the steps of commands, the names of other agents, headings and the names of columns, where what happened needs the room."""
+    """The facts without the steps of commands, the names of other agents, headings, the names of columns and the sections of
+    earlier summaries, where what happened needs the room."""
     told = (piece for piece in facts.pieces if not (piece.kind == "rule" and piece.item))
-    return replace(facts, pieces=tuple(replace(p, who="", over="", columns="") for p in told))
+    pieces = (replace(p, who="", over="", columns="", depth=0 if p.section else p.depth, section="") for p in told)
+    return replace(facts, pieces=tuple(pieces))
 
 
 def _in_short(piece: Piece) -> Piece:

@@ -30,6 +30,9 @@ PROPOSED, ANSWERED, REPORTED = (
     "(before that the agent had said) ",
 )
 
+_OPENED = re.compile(r'(?:^|[\s(\[*_:—–-])"(?=\S)[^"]*\Z')
+"""A quotation that begins and does not end; one that began before a text only ends in it."""
+
 _RULED = re.compile(r"(?<=\| ).+?(?= \|)")
 _NUMBERED = re.compile(r"\W{0,3}(\d{1,2})[.)] ")
 _FRAME = rare(r"<(\s*/?\s*(?:summary|system-reminder)\b)", re.IGNORECASE)
@@ -49,6 +52,13 @@ def anothers(text: str) -> str:
 def bare(piece: Piece) -> str:
     """The words of a piece, of an item of a list without what leads it in."""
     return piece.text.removeprefix(f"{piece.under}: ") if piece.item and piece.under else piece.text
+
+
+def quotes_on(text: str) -> str:
+    """The sign that is missing behind a text in which a quotation begins that does not end; empty where none does."""
+    if _OPENED.search(text):
+        return '"'
+    return "”" if text.rfind("“") > text.rfind("”") else ""
 
 
 def number(piece: Piece) -> int:
@@ -83,6 +93,7 @@ class Lists:
             self._led[0] = label
         if not label or label in self._led.values():
             return self._item(piece)
+        depth = 0 if piece.section else depth
         self._led[depth], self._said, self._columns = label, set(), ""
         return [_listed(f"{label}:", depth - 1) if depth else f"{label}:", *self._item(piece)]
 

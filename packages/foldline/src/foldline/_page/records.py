@@ -58,15 +58,22 @@ _WORDS = re.compile(r"[^\W\d_]{2,}[,.]? +\S*[^\W\d_]{2,}|[\u3040-\u9fff\uac00-\u
 
 def readable(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces, of each record those objects and fields of it that say something to a reader, each object in one piece where it
-    is short."""
+    is short; what a call brought stands below it as a list where that is more than one piece."""
     head = Piece("")
     for (by, kind, *call), some in groupby(pieces, key=lambda piece: (piece.by, piece.kind, piece.at, piece.part)):
         group = [*some]
-        if by == "tool" and kind in BROUGHT and any(piece.begins for piece in group):
-            yield from _record(group, head.text if [head.at, head.part] == call else "")
-        else:
+        if by != "tool" or kind not in BROUGHT:
             head = group[0]
             yield from map(_made, group) if kind == "change" else group
+            continue
+        if any(piece.begins for piece in group):
+            group = [*_record(group, head.text if [head.at, head.part] == call else "")]
+        yield from (replace(piece, item=True) for piece in group if not _is_hunk(piece.text))
+
+
+def _is_hunk(field: str) -> bool:
+    """Whether a field of a record is a piece of a patch."""
+    return _HUNK.match(field.partition(": ")[2]) is not None
 
 
 def _record(lines: Sequence[Piece], call: str) -> Iterator[Piece]:

@@ -19,7 +19,6 @@ from foldline._facts.cues import (
     reasons,
     rejects,
     says_all_is_well,
-    tells_of_its_moment,
 )
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
@@ -28,6 +27,7 @@ from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.types import Facts, Piece
 from foldline._facts.work import BY_USER
+from foldline._page import earlier
 from foldline._page.choosing import Candidate
 from foldline._page.heard import unheard
 from foldline._page.quoting import bare
@@ -39,8 +39,9 @@ CLOSING = 200
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
 
-AGAIN = 0.55
-"""The share of what the agent said amid its work that a report says again where it is enough to tell the report."""
+AGAIN, BROUGHT_AGAIN = 0.55, 0.7
+"""The share of what the agent said amid its work, and of what a call brought, that a report says again where it is enough to tell
+the report."""
 
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
@@ -72,11 +73,9 @@ def settled(facts: Facts) -> set[int]:
     taken |= {*_rejected(facts)}
     false = _false_alarms(facts, back)
     taken |= {i for i, p in agents if p.kind == "thought" and not p.item and p.at in false}
-    summed_up = [(i, p) for i, p in enumerate(facts.pieces) if p.kind == "summary"]
-    taken |= {i for i, p in summed_up if p.open and _overtaken(p, facts)}
-    worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
-    taken |= {i for i, p in summed_up if p.at < worked and tells_of_its_moment(p.text)}
-    return taken | {i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over}
+    return {*taken, *earlier.over(facts)} | {
+        i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over
+    }
 
 
 def _rejected(facts: Facts) -> Iterator[int]:
@@ -123,45 +122,6 @@ def unanswered(facts: Facts) -> set[int]:
     return found
 
 
-def _overtaken(told: Piece, facts: Facts) -> bool:
-    """Whether what a summary calls open is not so any more: a newer plan or request took its place, a report closed more work,
-    or what it names was changed since."""
-    asked = (request.newest for request in facts.requests if telling(request.text))
-    closed = max((p.at for p in facts.pieces if p.kind == "report"), default=-1)
-    worked = (p.at for p in facts.pieces if p.at < closed and p.kind in ("call", "change", "failure"))
-    if told.at < max((*asked, *worked, -1 if facts.plan_at is None else facts.plan_at), default=-1):
-        return True
-    named = {word.rpartition("/")[2] for word in literals(told.text)}
-    changes = (p.text for p in facts.pieces if p.kind == "change" and p.at > told.at)
-    return any(name in text for text in changes for name in named)
-
-
-def _reported_anew(facts: Facts) -> Iterator[int]:
-    """The places of what a summary says, where a later report names the same and says most of it again: how that stands now."""
-    summed_up = ((i, p, literals(p.text)) for i, p in enumerate(facts.pieces) if p.kind == "summary")
-    told = [(i, p, names) for i, p, names in summed_up if len(names) > 1]
-    wanted = {name for _, _, names in told for name in names}
-    naming: dict[str, list[tuple[int, str]]] = {}
-    for at, line in _reported_lines(facts) if wanted else ():
-        for name in wanted.intersection(literals(line)):
-            naming.setdefault(name, []).append((at, line))
-    for i, piece, (first, *others) in told:
-        later = (line for at, line in naming.get(first, ()) if at > piece.at and any(name in line for name in others))
-        said = piece.text.removeprefix(f"{piece.under}: ")
-        if any(said_again(said, line) for line in later):
-            yield i
-
-
-def _reported_lines(facts: Facts) -> Iterator[tuple[int, str]]:
-    """The lines of the agent's reports, with where they stand."""
-    lines: list[tuple[int, str]] = []
-    for piece in facts.pieces:
-        if piece.kind == "report":
-            before = lines.pop()[1] if lines and not piece.begins else ""
-            lines.append((piece.at, f"{before} {piece.text}"))
-    yield from lines
-
-
 def idle(facts: Facts) -> set[int]:
     """The places of what the agent said it would do next, where it then only looked."""
     acting = {p.at for p in facts.pieces if p.kind in ("change", "failure")}
@@ -179,8 +139,7 @@ def reported(facts: Facts) -> set[int]:
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
-        passing = piece.kind == "thought" and not (piece.weighs or piece.back)
-        return passing and (piece.at not in kept or announces(bare(piece)))
+        return _in_passing(piece) and (piece.at not in kept or announces(bare(piece)))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
     return older | {i for i in led_to_report(facts) if taken_up(facts.pieces[i])}
@@ -213,7 +172,7 @@ def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
-    return calls | _moved(facts) | words | {*_reported_anew(facts)} | _listed_anew(facts)
+    return calls | _moved(facts) | words | earlier.outdated(facts) | _listed_anew(facts)
 
 
 def _listed_anew(facts: Facts) -> set[int]:
@@ -403,24 +362,36 @@ def _narrated(facts: Facts) -> set[int]:
 
 
 def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
-    """The places of what the agent said at once amid its work, where the report that closed the turn says most of it again."""
+    """The places of what the agent said at once amid its work, and of what a call that changed nothing brought, where the report
+    that closed the turn says most of it again."""
     closed = {*led_to_report(facts)}
+    acting = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
     said: dict[int, set[str]] = {}
     texts: dict[tuple[int, int], list[Candidate]] = {}
     for each in found:
         piece = each.piece
         if piece.kind == "report":
             said.setdefault(piece.at, set()).update(each.terms)
-        elif piece.kind == "thought" and each.place in closed and not (piece.weighs or piece.back):
+        elif (
+            each.place in closed
+            and (piece.kind == "result" or _in_passing(piece))
+            and (piece.at, piece.part) not in acting
+        ):
             texts.setdefault((piece.at, piece.part), []).append(each)
     reports = sorted(said)
 
     def again(at: int, text: Sequence[Candidate]) -> bool:
         report = said[reports[bisect_right(reports, at)]]
         shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
-        return shared >= AGAIN * sum(each.whole for each in text)
+        share = BROUGHT_AGAIN if text[0].piece.by == "tool" else AGAIN
+        return shared >= share * sum(each.whole for each in text)
 
     return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
+
+
+def _in_passing(piece: Piece) -> bool:
+    """Whether a piece is of what the agent said amid its work, and neither weighs what others found nor takes anything back."""
+    return piece.kind == "thought" and not (piece.weighs or piece.back)
 
 
 def _finds(text: Iterable[Piece]) -> bool:

@@ -194,7 +194,9 @@ class Timeline:
         words = [*filter(self._tells, left)]
         more = self._choose(words, room)
         again = (each for each in words if self._fills or each.piece.kind not in PASSING)
-        more = more or choose(unlike(again, self.chosen, wanted), room, set(), self._newest)
+        more = more or choose(
+            unlike(again, self.chosen, wanted), room, set(), self._newest, 0.0, None if self._fills else self.chosen
+        )
         more = more or self._choose((each for each in left if self._fills == "outputs" or not is_raw(each.piece)), room)
         self.chosen += more
         if not self._fills:
@@ -219,7 +221,7 @@ class Timeline:
         left = {each.place: each for each in some}
         units = [as_one(text) for place, text in texts.items() if place in left]
         rest = [each for place, each in left.items() if place not in self._whole]
-        chosen = choose([*units, *rest], room, self.told, self._newest, enough)
+        chosen = choose([*units, *rest], room, self.told, self._newest, enough, self.chosen)
         return [one for each in chosen for one in texts.get(each.place, [each])]
 
     def beginning(self, room: int) -> Candidate | None:

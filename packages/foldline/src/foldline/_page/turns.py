@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.told import AMID, EARLIER, NOW, PASTED, SHORTENED
-from foldline._facts.types import Facts
+from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
+from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import Candidate
 from foldline._page.files import by_file
-from foldline._page.quoting import Lists, anothers, safe, shorten
+from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
 from foldline._page.wholes import goes_on
 
@@ -37,6 +38,7 @@ class Turns:
         self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
         self._now = max((self.turn(r.newest) for _, r in asked if r.text in wanted), default=0)
         self._pieces = facts.pieces
+        self._summed_up = Counter(piece.at for piece in facts.pieces if piece.section)
         self._room = head
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
         self._known: dict[tuple[tuple[int, str], ...], str] = {}
@@ -44,14 +46,19 @@ class Turns:
 
     def lines(self, pieces: Sequence[Candidate]) -> Iterator[str]:
         """The lines of pieces that stand in order."""
-        turn, before, last = 0, "", None
+        turn, last = 0, None
+        summed_up = Counter(each.piece.at for each in pieces if each.piece.section)
         for now, group in self._groups(pieces):
             piece = group[0].piece
             told = (*((each.place, each.piece.text) for each in group),)
             line = self._known.get(told) or self._known.setdefault(told, self._line(group))
-            if piece.by == "summary" != before:
-                line = f"{EARLIER}{line.lstrip()}"
-            before = piece.by
+            before = last.piece if last else None
+            if piece.by == "summary" and not (
+                before and before.by == "summary" and (before.at == piece.at or not piece.section)
+            ):
+                line = self._framed(line.lstrip("\n"), piece, summed_up[piece.at])
+            if before and before.section and not piece.section:
+                yield SINCE
             if now != turn:
                 yield from [""] if turn else []
                 line = f"**{now}** {line}" if piece.by == "user" or not (head := self._head(now)) else f"{head}\n{line}"
@@ -59,6 +66,12 @@ class Turns:
                 yield "> …"
             yield line
             turn, last = now, group[-1]
+
+    def _framed(self, line: str, piece: Piece, told: int) -> str:
+        """The first line of an earlier summary, of which so many pieces are `told`, behind what says that it is one."""
+        if not piece.section:
+            return f"{EARLIER}{line.lstrip()}"
+        return f"{(EARLIER if told == self._summed_up[piece.at] else IN_SHORT).rstrip()}\n{line}"
 
     def turn(self, at: int) -> int:
         """The number of the turn in which a message stands; 0 where none is numbered."""
@@ -92,20 +105,24 @@ class Turns:
 
     def _line(self, group: Sequence[Candidate]) -> str:
         piece = group[0].piece
-        if is_edit(piece):
+        if is_edit(piece) and is_edit(group[-1].piece):
             return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
         if piece.by == "tool":
             head = self._heads.get((piece.at, piece.part), "")
             texts = [each.piece.text for each in group]
             if head and texts[0] != head:
                 texts.insert(0, _named(head, self._room))
-            return f"- {anothers('; '.join(texts))}"
+            listed = len(texts) > 2 and group[-1].piece.item
+            below = "\n".join(f"  - {text}" for text in texts[1:])
+            return anothers(f"- {texts[0]}:\n{below}" if listed else f"- {'; '.join(texts)}")
         if piece.by == "user" and piece.kind != "excerpt":
             return "\n".join(f"> {line}" for line in safe(self._joined(group, gap="\n…")).splitlines())
         if piece.kind == "answer":
             return f"(chosen) {anothers(self._joined(group))}"
         if piece.kind == "report":
             return anothers(self._report(group))
+        if piece.section:
+            return anothers(self._joined(group, gap=""))
         if piece.kind == "thought":
             return f"{AMID}{anothers(self._joined(group))}"
         mark = {"user": PASTED, "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
@@ -128,13 +145,14 @@ class Turns:
             skips = each.place > last.place + 1
             heads = "".join(f"\n{line}" for line in lists.headings(piece))
             if piece.item:
-                text += _behind(text, gap) if skips else ""
+                text += _behind(text, gap, piece.text) if skips else ""
                 text += heads + "".join(f"\n{line}" for line in lists.lines(piece))
             else:
                 parted = piece.begins and (piece.by != "user" or last.piece.item)
                 parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
-                below = parted or heads or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
-                apart = _behind(text, gap if below else gap or GAP) if skips else ""
+                labelled = _LABELLED.match(piece.text) and not (listed and not parted)
+                below = parted or heads or (skips and gap.startswith("\n")) or labelled
+                apart = _behind(text, gap if below else gap or GAP, piece.text) if skips else ""
                 text += f"{apart}{heads}{chr(10) if below else ' '}{piece.text}"
                 lists.over(piece.text.partition(": ")[0])
                 listed &= not parted
@@ -152,9 +170,13 @@ class Turns:
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
 
 
-def _behind(text: str, gap: str) -> str:
-    """A gap behind a text, below a block of code or a table that it ends with."""
-    return f"\n{gap.strip()}" if gap and text.endswith(("```", "~~~", " |")) else gap
+def _behind(text: str, gap: str, following: str = "") -> str:
+    """A gap behind a text, below a block of code or a table that it ends with, and within a quotation that it cuts, where what is
+    told behind the gap does not end that."""
+    if text.endswith(("```", "~~~", " |")):
+        return f"\n{gap.strip()}" if gap else ""
+    quotes = quotes_on(text.rpartition("\n")[2])
+    return f"{gap or GAP}{quotes}" if quotes and not following.count(quotes) % 2 else gap
 
 
 def _named(head: str, room: int) -> str:

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from foldline._facts.cues import announces
 from foldline._facts.texts import LONGEST
 from foldline._facts.types import Piece
 from foldline._page.choosing import Candidate
-from foldline._page.quoting import bare, number
-from foldline._patterns import pattern
+from foldline._page.quoting import bare, number, quotes_on
 
 FEW = 4
 """Sentences that are told all where one of them is: by itself it does not say what it is about."""
 
 STEPS = 5
 """Numbered items that are told all or not at all: who counts misses the others."""
-_MESSAGES = pattern(r"\buser messages\b", re.IGNORECASE)
-_TITLE = 40
-"""Characters of a piece in which the title stands that it is told under."""
 
 _ENDS = ".!?…:;)]`\"'。！？：；）」"
 """What a sentence that is whole ends with."""
@@ -47,9 +42,7 @@ def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate
 def halved(found: Sequence[Candidate], told: Set[int]) -> set[int]:
     """The places of the user's messages as an earlier summary lists them, where not all of them are told: who reads some takes
     them for all."""
-    listed = (
-        e for e in found if e.piece.kind == "summary" and _MESSAGES.search(e.piece.under or e.piece.text[:_TITLE])
-    )
+    listed = (e for e in found if e.piece.section == "messages")
     lists = ([*some] for _, some in itertools.groupby(listed, key=lambda each: (each.piece.at, each.piece.part)))
     return {each.place for items in lists if not all(e.place in told for e in items) for each in items}
 
@@ -59,14 +52,9 @@ def standing(pieces: Sequence[Candidate]) -> list[Candidate]:
     return [each for each, behind in zip(pieces, (*pieces[1:], None)) if not _leads_nowhere(each, behind)]
 
 
-def _is_message(piece: Piece) -> bool:
-    """Whether a piece is a message of the user as an earlier summary lists it."""
-    return piece.kind == "summary" and _MESSAGES.search(piece.under or piece.text[:_TITLE]) is not None
-
-
 def _lists(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """The items of each list that the agent wrote, or of the user's messages."""
-    items = (e for e in found if e.piece.item and (e.piece.by == "agent" or _is_message(e.piece)))
+    items = (e for e in found if e.piece.item and (e.piece.by == "agent" or e.piece.section == "messages"))
     for _, some in itertools.groupby(items, key=_list):
         yield [*some]
 
@@ -84,9 +72,10 @@ def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
 
 
 def goes_on(before: Piece, each: Piece) -> bool:
-    """Whether a piece is the rest of a sentence that was too long for one."""
-    one = (each.at, each.part) == (before.at, before.part) and not each.begins
-    return one and each.by != "tool" and len(before.text) > LONGEST // 2 and before.text[-1] not in _ENDS
+    """Whether a piece is the rest of a sentence that was too long for one, or of a quotation."""
+    one = (each.at, each.part) == (before.at, before.part) and not each.begins and each.by != "tool"
+    cut = len(before.text) > LONGEST // 2 and before.text[-1] not in _ENDS
+    return one and (cut or bool(quotes_on(before.text)))
 
 
 def without_beginnings(pieces: Sequence[Piece], left_out: Set[int]) -> set[int]:
