@@ -59,6 +59,12 @@ def announces(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
+def says_how(sentence: str) -> bool:
+    """Whether a sentence that says what its speaker does next says how something is solved, and not only which step that is."""
+    return _anywhere("how").match_in(_plain(sentence))
+
+
+@lru_cache(maxsize=4_096)
 def thinks_aloud(sentence: str) -> bool:
     """Whether a sentence only supposes, asks, plans or says again what is to be done."""
     return _anywhere("aloud").match_in(_plain(sentence))
@@ -125,6 +131,11 @@ def approves(words: str) -> bool:
 def offers(sentence: str) -> bool:
     """Whether a sentence says what its speaker would do if that were wanted."""
     return _anywhere("offers").match_in(_plain(sentence))
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question asks if something is to be done, and not only if what was said is fine."""
+    return _anywhere("whether").match_in(_plain(question))
 
 
 def points_back(sentence: str) -> bool:

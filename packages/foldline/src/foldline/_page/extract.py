@@ -24,6 +24,7 @@ from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.files import few_files, files, named_once
+from foldline._page.kept import kept
 from foldline._page.layout import laid_out
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
@@ -208,7 +209,8 @@ def _add_state(page: Page, brief: Brief, facts: Facts, said: str) -> None:
 def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], said: str) -> list[Candidate]:
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
-    over = settled(facts) | idle(facts) | unanswered(facts)
+    passing = idle(facts) | unanswered(facts)
+    over = settled(facts) | (passing if brief.fills else passing - kept(facts, passing))
     over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | left_to_files(facts)
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]

@@ -19,6 +19,7 @@ from foldline._facts.cues import (
     reasons,
     rejects,
     says_all_is_well,
+    says_how,
     tells_of_its_moment,
 )
 from foldline._facts.literals import literals
@@ -425,7 +426,7 @@ def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
 
 def _finds(text: Iterable[Piece]) -> bool:
     """Whether the agent says why something is done, or what was wrong, and not only what it does or that all is well."""
-    telling = (thought for thought in text if not announces(bare(thought)))
+    telling = (thought for thought in text if says_how(bare(thought)) or not announces(bare(thought)))
     return any(reasons(t.text) or t.back or (alarming(t.text) and not says_all_is_well(t.text)) for t in telling)
 
 

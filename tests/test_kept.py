@@ -1,0 +1,120 @@
+"""What a page keeps of the agent's own words: how it solves something, what it asked in vain; and what it drops, as it was overtaken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline.extend import Text, extract
+from talk import bash, runs, says, user
+
+ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
+LATER = user("Now write the release notes of the exporter for the people at the desk, half a page of plain words.")
+EDIT = runs("edit", {"path": "src/export.py", "oldText": "a", "newText": "b"})
+CAUSE = "The exporter holds the lock of mirror_7 until the share answers, which it never does at night."
+
+
+def amid(text: str, command: str = "cat desk.log", output: str = "no holder") -> list[Message]:
+    """Words of the agent before a call."""
+    called, result = bash(command, output)
+    return [Message("assistant", (Text(text), *called.parts)), result]
+
+
+def page_of(messages: Sequence[Message]) -> str:
+    return extract(Brief(2_000), messages).text
+
+
+# -- decisions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        "I’m making the exporter take the lock of mirror_7 once for all counters, keeping the order of its rows.",
+        "I'll replace the lock of mirror_7 by a lease of 45 s, because nobody gives the lock back.",
+        "Let me keep the lock of mirror_7 at the door instead of in each worker_2.",
+        "I'm going to store the lease in desk.db so that both workers see who holds mirror_7.",
+        "Ich ersetze das Schloss von mirror_7 durch eine Frist, damit worker_2 nicht mehr wartet.",
+        "Voy a cambiar el cerrojo de mirror_7 por un plazo en lugar de esperar a worker_2.",
+        "Je vais remplacer le verrou de mirror_7 par un délai, sans attendre worker_2.",
+        "Vou trocar a trava de mirror_7 por um prazo em vez de esperar por worker_2.",
+        "Saya akan mengganti kunci mirror_7 dengan batas waktu supaya worker_2 tidak menunggu.",
+        "mirror_7 の鍵を捨てる代わりに、期限付きの鍵に変更します。",
+        "mirror_7의 잠금을 기다리는 대신 기한이 있는 잠금으로 바꾸겠습니다.",
+        "我将把 mirror_7 的锁换成租约，而不是等待 worker_2。",
+    ],
+)
+def test_how_something_is_solved_is_told_beside_what_was_wrong(decision: str) -> None:
+    text = page_of([ASKED, *amid(f"{CAUSE} {decision}"), *amid("I’ll run the tests now.")])
+    assert CAUSE in text
+    assert decision in text
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "I'm checking the lock of mirror_7 now, because the log is silent about it.",
+        "Let me look at how worker_2 takes the lock of mirror_7 instead of guessing.",
+        "I’ll run the tests of mirror_7 next, so the next step is known.",
+        "I’m using the release workflow for mirror_7 because this ends in a pull request.",
+        "Ich prüfe das Schloss von mirror_7, weil das Protokoll schweigt.",
+    ],
+)
+def test_which_step_comes_next_is_not_told_whatever_the_reason(step: str) -> None:
+    text = page_of([ASKED, *amid(f"{CAUSE} {step}"), *amid("I’ll run the tests now.")])
+    assert CAUSE in text
+    assert step not in text
+
+
+def test_a_decision_is_told_also_where_a_long_report_closes_the_turn() -> None:
+    decision = "I’m giving each worker a lease. I'll keep the old lock of mirror_7 beside the lease, because the desk reads it by hand."
+    report = "The export runs again since worker_2 waits no more. " + " ".join(
+        f"Mirror {n} is copied in a turn of its own, by a cursor of its own." for n in range(6)
+    )
+    kept = "I'll keep the old lock of mirror_7 beside the lease, because the desk reads it by hand."
+    assert kept in page_of([ASKED, *amid(decision), *EDIT, says(report), LATER])
+
+
+# -- questions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Would you prefer I give both workers one shared cursor?",
+        "Should I add a case for a full share, or would another message do?",
+        "Worth moving the cursor into a file of its own, or leave it for a later cleanup?",
+        "Lohnt es sich, beiden Arbeitern einen gemeinsamen Zeiger zu geben?",
+        "Dois-je donner un seul curseur aux deux processus ?",
+    ],
+)
+def test_a_question_that_the_user_passed_over_stays_in_its_report(question: str) -> None:
+    report = f"The two workers each hold a cursor of their own. The rows that they share are few. {question}"
+    assert question in page_of([ASKED, says(report), LATER])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Does that make sense to you, or are there doubts about the two cursors?",
+        "What do you think of the two cursors, and which of them is better?",
+        "Should I commit the change of the two cursors now?",
+    ],
+)
+def test_a_question_whether_all_is_fine_is_over_once_the_user_asks_for_something_else(question: str) -> None:
+    report = f"The two workers each hold a cursor of their own. The rows that they share are few. {question}"
+    text = page_of([ASKED, says(report), LATER, *EDIT])
+    assert "The rows that they share are few." in text
+    assert question not in text
+
+
+def test_a_question_is_over_once_the_user_decided_it() -> None:
+    question = "Should I give both workers one cursor?"
+    yes = user(
+        "yes, and after that write the release notes for the people at the desk, with a word on the night of Tuesday and on what "
+        "was lost, so that nobody has to ask for it, and send them to the printer on the second floor before noon."
+    )
+    report = f"The two workers each hold a place of their own. The rows that they share are few. {question}"
+    assert question not in page_of([ASKED, says(report), yes, *EDIT])
