@@ -35,13 +35,13 @@ AMID = "· "
 SHORTENED = "(in short) "
 """Before a report of which sentences are left out in several places."""
 
-NOW = "(the task now)"
-"""What stands in place of the user's words that the page tells as the task."""
+NOW = "(the task now"
+"""How the line begins that stands, with how the request begins, in place of the words that the page tells as the task."""
 
 MARKED = 1_200
 """Characters below which a page may have neither headings nor a note."""
 
-_TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
+_TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)}.*)?")
 _ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
 _COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"^\| (.+) \|$", re.MULTILINE)
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)

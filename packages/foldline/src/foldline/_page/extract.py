@@ -160,7 +160,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     files_room = int(page.budget * FILES)
     page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
     found = _found(brief, facts, wants, () if apart else standing, said)
-    turns = Turns(facts, wants.words, _scale(brief).head, numbered=page.budget >= NUMBERED)
+    turns = Turns(facts, wants.words, _scale(brief), numbered=page.budget >= NUMBERED)
     timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())

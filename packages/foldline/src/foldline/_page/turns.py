@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from foldline._clipping import cut
 from foldline._facts.told import AMID, EARLIER, NOW, PASTED, SHORTENED
 from foldline._facts.types import Facts
-from foldline._page.choosing import Candidate
+from foldline._page.choosing import Candidate, Scale
 from foldline._page.files import by_file
 from foldline._page.quoting import Lists, anothers, safe, shorten
 from foldline._page.superfluous import is_edit
@@ -27,16 +27,17 @@ _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 
 class Turns:
     """How pieces read as lines: those of one text or call in one, with the number of the turn before its first where turns
-    are `numbered`; `wanted` are the requests that the page tells as the task, and a call that is only named before what it brought
-    has `head` tokens."""
+    are `numbered`; `wanted` are the requests that the page tells as the task, and the `scale` says how much is told again."""
 
-    def __init__(self, facts: Facts, wanted: Sequence[str], head: int, *, numbered: bool) -> None:
+    def __init__(self, facts: Facts, wanted: Sequence[str], scale: Scale, *, numbered: bool) -> None:
         asked = [(at, r) for r in facts.requests for at in {r.at, r.newest}] if numbered else []
         self._starts = sorted(at for at, _ in asked)
         self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
-        self._now = max((self.turn(r.newest) for _, r in asked if r.text in wanted), default=0)
+        now = max((r for _, r in asked if r.text in wanted), key=lambda request: request.newest, default=None)
+        self._now = self.turn(now.newest) if now else 0
+        self._wanted = _begin(now.text, scale.begin) if now else ""
         self._pieces = facts.pieces
-        self._room = head
+        self._room = scale.head
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
         self._known: dict[tuple[tuple[int, str], ...], str] = {}
         """The lines of what was told before: a page is written several times until it fills its room."""
@@ -66,7 +67,7 @@ class Turns:
     def _head(self, turn: int) -> str:
         """The line over a turn whose request is told as the task, or was made before; empty where neither is so."""
         if turn == self._now:
-            return f"**{turn}** {NOW}"
+            return f"**{turn}** {NOW}{self._wanted})"
         words = " ".join(safe(self._elsewhere.get(turn, "")).split())
         return f"**{turn}** > {cut(words, AGAIN)}" if words else ""
 
@@ -145,6 +146,13 @@ class Turns:
         """Whether the text of a piece has more than is told."""
         behind = self._pieces[each.place + 1 : each.place + 2]
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
+
+
+def _begin(request: str, characters: int) -> str:
+    """How a request begins that stands above; nothing where it has no `characters`."""
+    first, *more = safe(request).strip().splitlines()
+    words = cut(first, characters)
+    return f", above: “{words}{GAP if more and words == first else ''}”" if characters else ""
 
 
 def _behind(text: str, gap: str) -> str:
