@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message
-from foldline.extend import Text, extract
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, extract
 from talk import bash, runs, says, user
 
 ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
@@ -118,3 +118,35 @@ def test_a_question_is_over_once_the_user_decided_it() -> None:
     )
     report = f"The two workers each hold a place of their own. The rows that they share are few. {question}"
     assert question not in page_of([ASKED, says(report), yes, *EDIT])
+
+
+# -- what goes on within an item ------------------------------------------------------------------------------------
+
+
+def test_the_sentences_of_an_item_stay_in_it_whatever_label_they_have() -> None:
+    first = (
+        "- The lock of mirror_7 is taken twice by the same worker, which waits for itself at night from then on. "
+        "Minimal fix: give the lease a holder, and let that one pass. Risk: none that the log of the desk shows."
+    )
+    second = "- The cursor of mirror_9 is read before it was stored, so that the first row of each night is lost."
+    text = page_of([ASKED, says(f"Two faults were found in the exporter.\n\n{first}\n{second}"), LATER])
+    assert f"  {first}\n  {second}" in text
+
+
+def test_a_paragraph_within_an_item_stands_below_its_words() -> None:
+    items = (
+        "- The lock of mirror_7 is taken twice by the same worker.\n\n  It waits for itself at night from then on.\n"
+        "- The cursor of mirror_9 is read before it was stored.\n\nNothing else was found in the exporter."
+    )
+    report = f"Two faults were found in the exporter.\n\n{items}"
+    lines = (
+        "  - The lock of mirror_7 is taken twice by the same worker.\n"
+        "    It waits for itself at night from then on.\n"
+        "  - The cursor of mirror_9 is read before it was stored.\n"
+        "Nothing else was found in the exporter."
+    )
+    text = page_of([ASKED, says(report), LATER])
+    assert lines in text
+    again = page_of([user(f"{SUMMARY_PREFIX}[folded: 2 messages]\n{text}{SUMMARY_SUFFIX}"), *EDIT])
+    assert "It waits for itself at night from then on." in again
+    assert "- It waits for itself" not in again

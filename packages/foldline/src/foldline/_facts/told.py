@@ -42,7 +42,7 @@ MARKED = 1_200
 """Characters below which a page may have neither headings nor a note."""
 
 _TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)}.*)?")
-_ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
+_ITEM = pattern(r"(?:  )+(?:- |(?=\W{0,3}\d{1,2}[.)] ))")
 _COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"^\| (.+) \|$", re.MULTILINE)
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
@@ -286,7 +286,7 @@ def _pieces(line: str) -> Iterator[Piece]:
 
 def _parts(line: str, by: Teller, kind: Kind, *, item: bool) -> Iterator[Piece]:
     """The pieces of a line, an item of a list by itself."""
-    bare = _ITEM.sub("", line, count=1) if item else line
+    bare = _ITEM.sub("", line, count=1) if item else line.strip()
     for part in bare.removesuffix(" …").split(" … "):
         for place, each in enumerate(parted(part)):
             yield Piece(each, 0, 0, by, kind, item=item and place == 0)

@@ -21,6 +21,9 @@ GAP = " …"
 AGAIN = 80
 """Characters of a request that stands elsewhere on the page, or was made before."""
 
+_BLOCKS = ("```", "~~~", " |")
+"""How a block of code and a table end."""
+
 _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 """How a sentence begins that stands in a line of its own."""
 
@@ -133,9 +136,11 @@ class Turns:
             else:
                 parted = piece.begins and (piece.by != "user" or last.piece.item)
                 parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
-                below = parted or heads or (skips and gap.startswith("\n")) or _LABELLED.match(piece.text)
+                labelled = not listed and _LABELLED.match(piece.text)
+                below = parted or heads or (skips and gap.startswith("\n")) or labelled
                 apart = _behind(text, gap if below else gap or GAP) if skips else ""
-                text += f"{apart}{heads}{chr(10) if below else ' '}{piece.text}"
+                inside = piece.depth if listed and not (heads or text.endswith(_BLOCKS)) else 0
+                text += f"{apart}{heads}{_line_within(inside) if below else ' '}{piece.text}"
                 lists.over(piece.text.partition(": ")[0])
                 listed &= not parted
             listed |= piece.item
@@ -148,6 +153,11 @@ class Turns:
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
 
 
+def _line_within(lists: int) -> str:
+    """Where a line begins that goes on within an item of so many lists."""
+    return f"\n{'  ' * (lists + 1)}" if lists else "\n"
+
+
 def _begin(request: str, characters: int) -> str:
     """How a request begins that stands above; nothing where it has no `characters`."""
     first, *more = safe(request).strip().splitlines()
@@ -157,7 +167,7 @@ def _begin(request: str, characters: int) -> str:
 
 def _behind(text: str, gap: str) -> str:
     """A gap behind a text, below a block of code or a table that it ends with."""
-    return f"\n{gap.strip()}" if gap and text.endswith(("```", "~~~", " |")) else gap
+    return f"\n{gap.strip()}" if gap and text.endswith(_BLOCKS) else gap
 
 
 def _named(head: str, room: int) -> str:
