@@ -150,3 +150,46 @@ def test_a_paragraph_within_an_item_stands_below_its_words() -> None:
     again = page_of([user(f"{SUMMARY_PREFIX}[folded: 2 messages]\n{text}{SUMMARY_SUFFIX}"), *EDIT])
     assert "It waits for itself at night from then on." in again
     assert "- It waits for itself" not in again
+
+
+# -- what was overtaken ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        "Still in the copy of mirror_7, with no new output.",
+        "The build of mirror_7 is still running.",
+        "`make mirror_7` is still compiling, now in its last crate; nothing has failed so far.",
+        "That run of mirror_7 is being re-run now, which hides the log of mirror_9.",
+        "Both readers of mirror_7 are still working on it.",
+        "Three readers of mirror_7 are running in parallel. I'll wait for all of them.",
+        "Waiting on the reader of mirror_7.",
+        "The copier is not installed here, so I’m calling the one of mirror_7, then I’ll compare the rows.",
+        "Der Bau von mirror_7 läuft noch.",
+        "La prueba de mirror_7 sigue ejecutando.",
+        "La copie de mirror_7 tourne toujours, sans erreur.",
+        "A cópia de mirror_7 ainda está rodando.",
+        "Salinan mirror_7 masih berjalan.",
+        "mirror_7 のコピーはまだ実行中です。",
+        "mirror_7 복사는 아직 실행 중입니다.",
+        "mirror_7 的复制仍在运行。",
+    ],
+)
+def test_what_was_said_while_the_agent_waited_is_not_told_once_it_went_on(waiting: str) -> None:
+    waited = Message("assistant", (Text(waiting), *bash("sleep 60")[0].parts))
+    text = page_of([ASKED, *amid(CAUSE), waited, bash("sleep 60", "")[1], *amid("I’ll compare the rows now."), *EDIT])
+    assert CAUSE in text
+    assert waiting not in text
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        "The counter of mirror_7 is still read by worker_2, which is why its row stays.",
+        "The lock of mirror_7 is still held, because the worker is waiting for the share.",
+        "The import of mirror_7 is running into the limit of 45 s of the share.",
+    ],
+)
+def test_how_things_are_is_told_though_it_sounds_like_waiting(found: str) -> None:
+    assert found in page_of([ASKED, *amid(found), *EDIT])

@@ -83,7 +83,13 @@ def says_all_is_well(sentence: str) -> bool:
 
 def tells_of_its_moment(sentence: str) -> bool:
     """Whether a sentence says how work stood when it was said, which is over once the work went on."""
-    return _anywhere("moment").match_in(_plain(sentence))
+    return _anywhere("moment").match_in(_plain(sentence)) or waits(sentence)
+
+
+@lru_cache(maxsize=4_096)
+def waits(sentence: str) -> bool:
+    """Whether a sentence only says that something is not done yet for which its speaker waits."""
+    return _anywhere("waits").match_in(_plain(sentence))
 
 
 @lru_cache(maxsize=4_096)

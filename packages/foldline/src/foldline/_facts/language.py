@@ -44,6 +44,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     found: tuple[str, ...] = ()
     calm: tuple[str, ...] = ()
     moment: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
     rejects: tuple[str, ...] = ()
     verdict: tuple[str, ...] = ()
     graded: tuple[str, ...] = ()

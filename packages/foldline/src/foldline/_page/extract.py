@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from foldline._clipping import cut
-from foldline._facts.cues import tells_of_its_moment
+from foldline._facts.cues import announces, leans, tells_of_its_moment, waits
 from foldline._facts.folders import is_absolute, without_names
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
@@ -125,11 +125,21 @@ def _for_reading(facts: Facts) -> Facts:
 
 
 def _overtaken(facts: Facts) -> set[int]:
-    """The places of sentences of a report, but for its first, that only tell how work stood then, where something was changed since."""
+    """The places of what only tells how work stood then: sentences of a report, but for its first, where something was changed
+    since, and what was said amid the work, where the agent went on."""
     worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
     beside = ((i, p) for i, (before, p) in enumerate(pairwise(facts.pieces), 1) if before.at == p.at < worked)
     said = ((i, p) for i, p in beside if p.kind == "report" and not p.open)
-    return {i for i, p in said if all(map(tells_of_its_moment, split(p.text)))}
+    went_on = max((p.at for p in facts.latest.pieces if p.by in ("agent", "tool")), default=-1)
+    amid = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at < went_on)
+    over = {i for i, p in said if all(map(tells_of_its_moment, split(p.text)))}
+    return over | {i for i, p in amid if _waits(p)}
+
+
+def _waits(amid: Piece) -> bool:
+    """Whether words amid the work only tell how that stood when they were said, and what their speaker does meanwhile."""
+    first, *others = split(bare(amid))
+    return waits(first) and all(waits(each) or announces(each) or leans(each) for each in others)
 
 
 def _for_filling(facts: Facts) -> Facts:
