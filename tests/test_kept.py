@@ -193,3 +193,42 @@ def test_what_was_said_while_the_agent_waited_is_not_told_once_it_went_on(waitin
 )
 def test_how_things_are_is_told_though_it_sounds_like_waiting(found: str) -> None:
     assert found in page_of([ASKED, *amid(found), *EDIT])
+
+
+def test_what_led_to_an_answer_is_not_told_before_it_where_nothing_was_changed() -> None:
+    asked = user("How well do the tests cover the pruning of mirrors?")
+    remark = "The main guard of pruning is that every delete names the old hash of the mirror, so that a delete that came too late is refused."
+    answer = (
+        "Short answer: not well enough. Every delete of a mirror names its old hash, which is good, but pruning has no test of its "
+        "own: that a delete with an old hash is refused is tried nowhere, and so is the case of a mirror that nobody asked for."
+    )
+    answered = [asked, *amid(remark), says(answer), LATER]
+    assert "Short answer: not well enough." in page_of(answered)
+    assert remark not in page_of(answered)
+    assert remark in page_of([asked, *amid(remark), *EDIT, says(answer), LATER])
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        "Now I understand the root cause: worker_2 reads the clock of the share, which is an hour late.",
+        "I found the bug: worker_2 reads the clock of the share, which is an hour late.",
+        "Jetzt verstehe ich die Ursache: worker_2 liest die Uhr des Laufwerks, die eine Stunde nachgeht.",
+        "Ya entiendo la causa: worker_2 lee el reloj del disco, que va una hora tarde.",
+        "我找到了根本原因：worker_2 读取共享盘的时钟，它慢了一小时。",
+    ],
+)
+def test_what_was_supposed_before_the_cause_was_found_is_not_told_beside_it(found: str) -> None:
+    held = "The lock of mirror_7 was written at 12:45, and the desk saw it at 13:45."
+    guess = "The real issue is that counter_9 is full, and the exporter should look at its name first."
+    weighed = "The door of mirror_9 closes at noon. The desk opens it by hand afterwards, as the log of the desk says. So does the exporter of drawer_4 still wait for it at night, or not?"
+    work = [ASKED, *amid(held), *amid(guess), *amid(weighed)]
+    text = page_of([*work, *amid(found), *EDIT])
+    assert held in text
+    assert found in text
+    assert "counter_9" not in text
+    assert "mirror_9 closes" not in text
+    assert "counter_9" in page_of([*work, *EDIT])
+    assert "counter_9" in page_of([*work, says("The lock was stale."), LATER, *amid(found), *EDIT])
+    acted = [Message("assistant", (Text(guess), *EDIT[0].parts)), EDIT[1]]
+    assert "counter_9" in page_of([ASKED, *amid(held), *acted, *amid(found), *EDIT])

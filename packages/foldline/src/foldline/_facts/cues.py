@@ -113,6 +113,16 @@ def concludes(line: str) -> bool:
     return _in_front("concludes").match(_plain(line)) is not None
 
 
+def says_traced(sentence: str) -> bool:
+    """Whether a sentence begins by saying that a cause is found."""
+    return _in_front("traced").match(_plain(sentence)) is not None
+
+
+def blames(sentence: str) -> bool:
+    """Whether a sentence begins by naming something as the cause, or what the question is."""
+    return _in_front("blames").match(_plain(sentence)) is not None
+
+
 def leans(sentence: str) -> bool:
     """Whether a sentence says nothing without the one before it, by how it begins."""
     return _in_front("leans").match(sentence.lower()) is not None

@@ -49,6 +49,8 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     verdict: tuple[str, ...] = ()
     graded: tuple[str, ...] = ()
     concludes: tuple[str, ...] = ()
+    traced: tuple[str, ...] = ()
+    blames: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()
     how: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()

@@ -35,6 +35,7 @@ from foldline._page.records import readable
 from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
+from foldline._page.supposed import supposed
 from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, Timeline
 from foldline._page.turns import Turns
@@ -221,7 +222,8 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
     passing = idle(facts) | unanswered(facts)
     over = settled(facts) | (passing if brief.fills else passing - kept(facts, passing))
-    over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | left_to_files(facts)
+    if not brief.fills:
+        over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts)
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]

@@ -43,6 +43,9 @@ MADE = (COMMIT, PULL)
 AGAIN = 0.55
 """The share of what the agent said amid its work that a report says again where it is enough to tell the report."""
 
+ANSWERED, FEW = 0.4, 2
+"""The same of a few sentences in a turn that changed nothing: its report is the answer that was asked for, and these led to it."""
+
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
 
@@ -415,11 +418,14 @@ def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
         elif piece.kind == "thought" and each.place in closed and not (piece.weighs or piece.back):
             texts.setdefault((piece.at, piece.part), []).append(each)
     reports = sorted(said)
+    asked = sorted(request.newest for request in facts.requests)
+    worked = {bisect_right(asked, p.at) for p in facts.pieces if p.kind == "change"}
 
     def again(at: int, text: Sequence[Candidate]) -> bool:
         report = said[reports[bisect_right(reports, at)]]
         shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
-        return shared >= AGAIN * sum(each.whole for each in text)
+        led = len(text) <= FEW and bisect_right(asked, at) not in worked
+        return shared >= (ANSWERED if led else AGAIN) * sum(each.whole for each in text)
 
     return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
 
