@@ -268,7 +268,7 @@ def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
     asked = f"(before that the user had asked) “{BRANCH.text}”"
     told = page([*done, user("address the feedback"), *edit("src/b.py")])
     assert section(told, "Task now")[:2] == ["> address the feedback", asked]
-    assert told.count("(the task now)") == 1
+    assert told.count("(the task now, above: “") == 1
     assert f"> {BRANCH.text}" in told.partition("## What happened")[2]
     below = page(done, after=("address the feedback",))
     assert "## Task now" not in below

@@ -510,8 +510,20 @@ def test_the_task_now_is_not_told_a_second_time() -> None:
     plan = "Write the exporter anew, after this plan:\n\n## Locks\nTake one lock for mirror_7.\n\n## Times\n- end it after 45 s\n- say so in the log"
     messages = [ASKED, says("It is the lock."), user(plan), says("I read src/lock.py."), *EDIT]
     told = happened(messages, 2_000)
-    assert "**2** (the task now)" in told
+    assert "**2** (the task now, above: “Write the exporter anew, after this plan: …”)" in told
     assert not any("45 s" in line or "Take one lock" in line for line in told)
+
+
+def test_the_words_that_mark_the_turn_of_the_task_are_not_taken_for_the_users_where_the_page_comes_back_as_text() -> (
+    None
+):
+    text = extract(Brief(2_000), [ASKED, says("It is the lock."), LATER, *EDIT]).text
+    mark = "**2** (the task now, above: “Now write the release notes of the exporter…”)"
+    assert mark in text.splitlines()
+    again = user(f"{SUMMARY_PREFIX}[folded: 3 messages]\n{text}{SUMMARY_SUFFIX}")
+    told = [piece.text for piece in facts_of([again]).pieces]
+    assert LATER.text in told
+    assert not any("the task now" in each or each.endswith("exporter…") for each in told)
 
 
 # -- what commands order ----------------------------------------------------------------------------------------------
@@ -943,7 +955,7 @@ def test_turns_stand_apart_and_what_is_said_amid_the_work_is_marked() -> None:
     assert closed[-4:] == [
         "It runs again, with a lock for each mirror.",
         "",
-        "**2** (the task now)",
+        "**2** (the task now, above: “Now write the release notes of the exporter…”)",
         "They are in docs/notes.md.",
     ]
 

@@ -62,6 +62,12 @@ def announces(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=4_096)
+def says_how(sentence: str) -> bool:
+    """Whether a sentence that says what its speaker does next says how something is solved, and not only which step that is."""
+    return _anywhere("how").match_in(_plain(sentence))
+
+
+@lru_cache(maxsize=4_096)
 def thinks_aloud(sentence: str) -> bool:
     """Whether a sentence only supposes, asks, plans or says again what is to be done."""
     return _anywhere("aloud").match_in(_plain(sentence))
@@ -80,7 +86,13 @@ def says_all_is_well(sentence: str) -> bool:
 
 def tells_of_its_moment(sentence: str) -> bool:
     """Whether a sentence says how work stood when it was said, which is over once the work went on."""
-    return _anywhere("moment").match_in(_plain(sentence))
+    return _anywhere("moment").match_in(_plain(sentence)) or waits(sentence)
+
+
+@lru_cache(maxsize=4_096)
+def waits(sentence: str) -> bool:
+    """Whether a sentence only says that something is not done yet for which its speaker waits."""
+    return _anywhere("waits").match_in(_plain(sentence))
 
 
 @lru_cache(maxsize=4_096)
@@ -102,6 +114,16 @@ def grades(line: str) -> bool:
 def concludes(line: str) -> bool:
     """Whether a line of a report begins with a label that says that what follows is what came out."""
     return _in_front("concludes").match(_plain(line)) is not None
+
+
+def says_traced(sentence: str) -> bool:
+    """Whether a sentence begins by saying that a cause is found."""
+    return _in_front("traced").match(_plain(sentence)) is not None
+
+
+def blames(sentence: str) -> bool:
+    """Whether a sentence begins by naming something as the cause, or what the question is."""
+    return _in_front("blames").match(_plain(sentence)) is not None
 
 
 def leans(sentence: str) -> bool:
@@ -128,6 +150,11 @@ def approves(words: str) -> bool:
 def offers(sentence: str) -> bool:
     """Whether a sentence says what its speaker would do if that were wanted."""
     return _anywhere("offers").match_in(_plain(sentence))
+
+
+def asks_whether(question: str) -> bool:
+    """Whether a question asks if something is to be done, and not only if what was said is fine."""
+    return _anywhere("whether").match_in(_plain(question))
 
 
 def points_back(sentence: str) -> bool:

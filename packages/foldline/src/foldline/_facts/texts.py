@@ -91,7 +91,7 @@ class Passage(NamedTuple):
     columns: str = ""
     """The names of the columns that stand over it as a row."""
     depth: int = 0
-    """How many lists an item's own list lies in."""
+    """How many lists it lies in, an item in those around its own."""
     over: str = ""
     """The headings over that which it stands below, where they have no words of their own."""
 
@@ -183,7 +183,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         for place, each in enumerate(parted(line)):
             if place == 0:
                 laid_out, names = written or (each if counted else ""), _as_row(columns) if written else ""
-                depth = nested.depth if item else 0
+                depth = nested.depth if item else nested.depth + 1
                 yield Passage(f"{led}{each}", inner or under, item, laid_out=laid_out, columns=names, depth=depth)
             else:
                 yield Passage(each, under, begins=False)
@@ -200,7 +200,7 @@ class Nesting:
 
     @property
     def depth(self) -> int:
-        """How many lists the list of the newest item lies in."""
+        """How many lists the innermost list lies in that is not over; -1 where all are."""
         return len(self._lists) - 1
 
     def entered(self, indent: int) -> str:

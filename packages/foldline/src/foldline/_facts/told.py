@@ -40,8 +40,8 @@ AMID = "· "
 SHORTENED = "(in short) "
 """Before a report of which sentences are left out in several places."""
 
-NOW = "(the task now)"
-"""What stands in place of the user's words that the page tells as the task."""
+NOW = "(the task now"
+"""How the line begins that stands, with how the request begins, in place of the words that the page tells as the task."""
 
 MARKED = 1_200
 """Characters below which a page may have neither headings nor a note."""
@@ -49,8 +49,8 @@ MARKED = 1_200
 _FRAMES = (EARLIER.strip(), IN_SHORT.strip(), SINCE)
 """Lines that say where an earlier summary begins, and where it ends."""
 
-_TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)})?")
-_ITEM = pattern(r"(?:  )+(?:- )?(?=\S)")
+_TURN = pattern(rf"\*\*\d+\*\*(?: |$)(?:{re.escape(NOW)}.*)?")
+_ITEM = pattern(r"(?:  )+(?:- |(?=\W{0,3}\d{1,2}[.)] ))")
 _COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"^\| (.+) \|$", re.MULTILINE)
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _BROUGHT = pattern(r"^(- .+):\n((?:  - .+(?:\n(?=  - )|$))+)", re.MULTILINE)
@@ -313,7 +313,7 @@ def _pieces(line: str) -> Iterator[Piece]:
 
 def _parts(line: str, by: Teller | Literal["summary"], kind: Kind, *, item: bool) -> Iterator[Piece]:
     """The pieces of a line, an item of a list by itself."""
-    bare = _ITEM.sub("", line, count=1) if item else line
+    bare = _ITEM.sub("", line, count=1) if item else line.strip()
     for part in bare.removesuffix(" …").split(" … "):
         for place, each in enumerate(parted(part)):
             yield Piece(each, 0, 0, by, kind, item=item and place == 0)

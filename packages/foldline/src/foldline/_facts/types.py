@@ -177,8 +177,8 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     in a list, `under` which line leads in that list, `begins` that a line begins with it, `weighs` that the agent says in it what
     it makes of what another agent found. `laid_out` is how it reads where there is room: the row of a table that begins with it, below
     the names of its `columns`, or a block of code by its lines. `over` are the headings over what it stands below, where they have
-    no words of their own, `depth` how many lists the list of an item lies in; `who` which other agent says it, or for which task.
-    `section` says where in an earlier summary it stands.
+    no words of their own, `depth` how many lists it lies in, an item in those around its own; `who` which other agent says it, or for
+    which task. `section` says where in an earlier summary it stands.
     """
 
     text: str

@@ -88,15 +88,16 @@ WEIGHTS = {
 
 
 class Scale(Value, frozen=True):
-    """What counts on a page: what pieces are worth, the terms in them, and the tokens of a call that is only named before what it
-    brought."""
+    """What counts on a page: what pieces are worth, the terms in them, the tokens of a call that is only named before what it
+    brought, and the characters of the request in force where its turn is told."""
 
     worth: Mapping[tuple[str, str], Worth]
     weights: Mapping[str, float]
     head: int
+    begin: int
 
 
-READ = Scale(WORTH, WEIGHTS, 60)
+READ = Scale(WORTH, WEIGHTS, 60, 48)
 """On a page that is made to be read."""
 
 FILLED = Scale(
@@ -111,6 +112,7 @@ FILLED = Scale(
     },
     WEIGHTS | {"literal": 2.0, "figure": 1.0, "name": 0.5, "pair": 0.05},
     _HEAD,
+    0,
 )
 """On one that fills a hard budget: what was called, with what, and what it changed is needed again letter by letter, and so are
 names and numbers."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from foldline._clipping import cut
-from foldline._facts.cues import tells_of_its_moment
+from foldline._facts.cues import announces, leans, tells_of_its_moment, waits
 from foldline._facts.folders import is_absolute, without_names
 from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
@@ -25,6 +25,7 @@ from foldline._page.aloud import found_aloud
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.earlier import dated
 from foldline._page.files import few_files, files, named_once
+from foldline._page.kept import kept
 from foldline._page.layout import laid_out
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
@@ -35,6 +36,7 @@ from foldline._page.records import readable
 from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
+from foldline._page.supposed import supposed
 from foldline._page.task import Task, below, missing, rules, task
 from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline
 from foldline._page.tries import tried
@@ -136,11 +138,21 @@ def _for_reading(facts: Facts) -> Facts:
 
 
 def _overtaken(facts: Facts) -> set[int]:
-    """The places of sentences of a report, but for its first, that only tell how work stood then, where something was changed since."""
+    """The places of what only tells how work stood then: sentences of a report, but for its first, where something was changed
+    since, and what was said amid the work, where the agent went on."""
     worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
     beside = ((i, p) for i, (before, p) in enumerate(pairwise(facts.pieces), 1) if before.at == p.at < worked)
     said = ((i, p) for i, p in beside if p.kind == "report" and not p.open)
-    return {i for i, p in said if all(map(tells_of_its_moment, split(p.text)))}
+    went_on = max((p.at for p in facts.latest.pieces if p.by in ("agent", "tool")), default=-1)
+    amid = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "thought" and p.at < went_on)
+    over = {i for i, p in said if all(map(tells_of_its_moment, split(p.text)))}
+    return over | {i for i, p in amid if _waits(p)}
+
+
+def _waits(amid: Piece) -> bool:
+    """Whether words amid the work only tell how that stood when they were said, and what their speaker does meanwhile."""
+    first, *others = split(bare(amid))
+    return waits(first) and all(waits(each) or announces(each) or leans(each) for each in others)
 
 
 def _for_filling(facts: Facts) -> Facts:
@@ -173,7 +185,7 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     files_room = int(page.budget * FILES)
     page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
     found = _found(brief, facts, wants, () if apart else standing, said)
-    turns = Turns(facts, wants.words, _scale(brief).head, numbered=page.budget >= NUMBERED)
+    turns = Turns(facts, wants.words, _scale(brief), numbered=page.budget >= NUMBERED)
     timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)
     page.add(HAPPENED, timeline.lines())
@@ -222,9 +234,10 @@ def _add_state(page: Page, brief: Brief, facts: Facts, said: str) -> None:
 def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], said: str) -> list[Candidate]:
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
-    over = settled(facts) | idle(facts) | unanswered(facts)
+    passing = idle(facts) | unanswered(facts)
+    over = settled(facts) | (passing if brief.fills else passing - kept(facts, passing))
     if not brief.fills:
-        over |= reported_on(facts) | repeated(facts, found) | left_to_files(facts) | tried(facts)
+        over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
         over = without_beginnings(facts.pieces, over)
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]

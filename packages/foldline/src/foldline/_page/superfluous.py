@@ -19,6 +19,7 @@ from foldline._facts.cues import (
     reasons,
     rejects,
     says_all_is_well,
+    says_how,
 )
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
@@ -42,6 +43,9 @@ MADE = (COMMIT, PULL)
 AGAIN, BROUGHT_AGAIN = 0.55, 0.7
 """The share of what the agent said amid its work, and of what a call brought, that a report says again where it is enough to tell
 the report."""
+
+ANSWERED, FEW = 0.4, 2
+"""The same of a few sentences in a turn that changed nothing: its report is the answer that was asked for, and these led to it."""
 
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
@@ -379,11 +383,14 @@ def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
         ):
             texts.setdefault((piece.at, piece.part), []).append(each)
     reports = sorted(said)
+    asked = sorted(request.newest for request in facts.requests)
+    worked = {bisect_right(asked, p.at) for p in facts.pieces if p.kind == "change"}
 
     def again(at: int, text: Sequence[Candidate]) -> bool:
         report = said[reports[bisect_right(reports, at)]]
         shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
-        share = BROUGHT_AGAIN if text[0].piece.by == "tool" else AGAIN
+        led = len(text) <= FEW and bisect_right(asked, at) not in worked
+        share = BROUGHT_AGAIN if text[0].piece.by == "tool" else ANSWERED if led else AGAIN
         return shared >= share * sum(each.whole for each in text)
 
     return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
@@ -396,7 +403,7 @@ def _in_passing(piece: Piece) -> bool:
 
 def _finds(text: Iterable[Piece]) -> bool:
     """Whether the agent says why something is done, or what was wrong, and not only what it does or that all is well."""
-    telling = (thought for thought in text if not announces(bare(thought)))
+    telling = (thought for thought in text if says_how(bare(thought)) or not announces(bare(thought)))
     return any(reasons(t.text) or t.back or (alarming(t.text) and not says_all_is_well(t.text)) for t in telling)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from foldline._clipping import cut
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
-from foldline._page.choosing import Candidate
+from foldline._page.choosing import Candidate, Scale
 from foldline._page.files import by_file
 from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
@@ -23,23 +23,27 @@ GAP = " …"
 AGAIN = 80
 """Characters of a request that stands elsewhere on the page, or was made before."""
 
+_BLOCKS = ("```", "~~~", " |")
+"""How a block of code and a table end."""
+
 _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 """How a sentence begins that stands in a line of its own."""
 
 
 class Turns:
     """How pieces read as lines: those of one text or call in one, with the number of the turn before its first where turns
-    are `numbered`; `wanted` are the requests that the page tells as the task, and a call that is only named before what it brought
-    has `head` tokens."""
+    are `numbered`; `wanted` are the requests that the page tells as the task, and the `scale` says how much is told again."""
 
-    def __init__(self, facts: Facts, wanted: Sequence[str], head: int, *, numbered: bool) -> None:
+    def __init__(self, facts: Facts, wanted: Sequence[str], scale: Scale, *, numbered: bool) -> None:
         asked = [(at, r) for r in facts.requests for at in {r.at, r.newest}] if numbered else []
         self._starts = sorted(at for at, _ in asked)
         self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
-        self._now = max((self.turn(r.newest) for _, r in asked if r.text in wanted), default=0)
+        now = max((r for _, r in asked if r.text in wanted), key=lambda request: request.newest, default=None)
+        self._now = self.turn(now.newest) if now else 0
+        self._wanted = _begin(now.text, scale.begin) if now else ""
         self._pieces = facts.pieces
         self._summed_up = Counter(piece.at for piece in facts.pieces if piece.section)
-        self._room = head
+        self._room = scale.head
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
         self._known: dict[tuple[tuple[int, str], ...], str] = {}
         """The lines of what was told before: a page is written several times until it fills its room."""
@@ -80,7 +84,7 @@ class Turns:
     def _head(self, turn: int) -> str:
         """The line over a turn whose request is told as the task, or was made before; empty where neither is so."""
         if turn == self._now:
-            return f"**{turn}** {NOW}"
+            return f"**{turn}** {NOW}{self._wanted})"
         words = " ".join(safe(self._elsewhere.get(turn, "")).split())
         return f"**{turn}** > {cut(words, AGAIN)}" if words else ""
 
@@ -153,7 +157,8 @@ class Turns:
                 labelled = _LABELLED.match(piece.text) and not (listed and not parted)
                 below = parted or heads or (skips and gap.startswith("\n")) or labelled
                 apart = _behind(text, gap if below else gap or GAP, piece.text) if skips else ""
-                text += f"{apart}{heads}{chr(10) if below else ' '}{piece.text}"
+                inside = piece.depth if listed and not (heads or text.endswith(_BLOCKS)) else 0
+                text += f"{apart}{heads}{_line_within(inside) if below else ' '}{piece.text}"
                 lists.over(piece.text.partition(": ")[0])
                 listed &= not parted
             listed |= piece.item
@@ -173,10 +178,22 @@ class Turns:
 def _behind(text: str, gap: str, following: str = "") -> str:
     """A gap behind a text, below a block of code or a table that it ends with, and within a quotation that it cuts, where what is
     told behind the gap does not end that."""
-    if text.endswith(("```", "~~~", " |")):
+    if text.endswith(_BLOCKS):
         return f"\n{gap.strip()}" if gap else ""
     quotes = quotes_on(text.rpartition("\n")[2])
     return f"{gap or GAP}{quotes}" if quotes and not following.count(quotes) % 2 else gap
+
+
+def _line_within(lists: int) -> str:
+    """Where a line begins that goes on within an item of so many lists."""
+    return f"\n{'  ' * (lists + 1)}" if lists else "\n"
+
+
+def _begin(request: str, characters: int) -> str:
+    """How a request begins that stands above; nothing where it has no `characters`."""
+    first, *more = safe(request).strip().splitlines()
+    words = cut(first, characters)
+    return f", above: “{words}{GAP if more and words == first else ''}”" if characters else ""
 
 
 def _named(head: str, room: int) -> str:
