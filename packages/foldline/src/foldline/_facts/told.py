@@ -71,9 +71,6 @@ POINTER = "the project's own instructions hold as well (recall: {})"
 STILL_RUNS = "runs still when seen last: "
 """What stands before a program that was not seen to end."""
 
-RUNS_BELOW = "when the messages below begin there runs: "
-"""What stands before a program that ends in messages which stay."""
-
 INTENDED = "what the agent said it would do: "
 """What stands before the plan that it told in words."""
 
@@ -95,7 +92,6 @@ NOT_SEEN = "(asked for, and not seen yet: "
 _RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
     STILL_RUNS,
-    RUNS_BELOW,
     INTENDED,
     DONE,
     UNCOMMITTED,

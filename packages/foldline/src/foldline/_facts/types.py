@@ -264,8 +264,6 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     untouched: bool = False
     """Whether all that was done only looked; what is read from a summary may have changed anything."""
     end: int = 0
-    ended: dict[str, str] = field(default_factory=dict)
-    """What runs behind these messages and was seen to end in those that stay behind them; it holds for one page only."""
     now: Facts | None = None
     """What is known with the messages that stay behind these, where there are such; it holds for one page only."""
 
@@ -281,5 +279,5 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
 
     def data(self) -> dict[str, Any]:
         """The facts as plain JSON data."""
-        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None, ended={}))
+        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None))
         return data

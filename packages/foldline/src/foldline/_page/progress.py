@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
 from foldline._facts.standing import changed_files, open_steps
-from foldline._facts.told import DONE, RUNS_BELOW, UNCHANGED, UNCOMMITTED
+from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
 from foldline._facts.types import Facts, Piece
 from foldline._messages import replace
 from foldline._page.quoting import size
-from foldline._page.state import RUNNING, STEP, program
+from foldline._page.state import STEP
 from foldline._patterns import pattern
 
 _COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b")
@@ -22,12 +22,11 @@ _STEP, _STEPS = 100, 200
 
 
 def with_progress(lines: Sequence[str], facts: Facts, room: int) -> list[str]:
-    """The lines of a state with what was changed, and what runs that ended since, before all else, and what is done of the plan before what is open of it, where
-    all of them fit into a room."""
+    """The lines of a state with what was changed before all else, and what is done of the plan before what is open of it, where all of
+    them fit into a room."""
     at = next((i for i, line in enumerate(lines) if line.startswith(STEP)), len(lines))
     changed = _changed(facts.latest) if facts.goes_on else ()
-    waited_for = (f"{RUNS_BELOW}{program(id, text)}" for id, text in [*facts.ended.items()][-RUNNING:])
-    more = [*changed, *waited_for, *lines[:at], *_done(facts), *lines[at:]]
+    more = [*changed, *lines[:at], *_done(facts), *lines[at:]]
     return more if size(more) <= room else [*lines]
 
 
