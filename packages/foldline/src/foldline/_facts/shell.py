@@ -164,7 +164,7 @@ def _attempts(command: str) -> list[_Step]:
 def _looks(step: _Step) -> bool:
     name, args = _program(step.words)
     args = _without_options(args) if name == "git" else args
-    return _LOOKS.match(" ".join([name, *args[:2]])) is not None
+    return "--help" in args or _LOOKS.match(" ".join([name, *args[:2]])) is not None
 
 
 def _family(step: _Step) -> str:

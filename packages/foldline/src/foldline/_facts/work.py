@@ -78,6 +78,9 @@ _OVERWROTE = rare(r"\b(?:has been updated|overwrote|overwritten)\b")
 _REMINDER = rare(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 
+_TALKING = frozenset({"agent", "input", "message"})
+"""Words in the names of tools that tell another agent something, or end it."""
+
 _EDITING = frozenset({"edit", "insert", "replace"})
 """Words in the names of tools that may change the file which is open."""
 
@@ -278,11 +281,17 @@ def _only_looked(ended: EndedCall) -> bool:
     if action.command:
         return ended.looks and not ended.changed and spells_out(call)
     words = words_of(call.name)
-    if action.plan is not None or only_waits(call):
+    if action.plan is not None or only_waits(call) or _goes_to_another(call):
         return True
     if words & DELEGATING:
         return only_looked(call)
     return ended.end.failed or (not ended.changed and bool(action.touches or words & LOOKING))
+
+
+def _goes_to_another(call: ToolCall) -> bool:
+    """Whether a call only has to do with another agent that is at work already."""
+    words, arguments = words_of(call.name), arguments_of(call)
+    return "wait" in words or ("target" in arguments and not isinstance(arguments, str) and bool(words & _TALKING))
 
 
 def _in_open_file(called: Called, answer: str) -> Called:
