@@ -440,6 +440,38 @@ def test_what_others_left_uncommitted_is_told_until_it_is_committed_or_put_away(
             assert "not committed" not in "".join(told(facts))
 
 
+LONG = "On branch main\nChanges to be committed:\n\tmodified:   src/rows.py\n\nChanges not staged for commit:\n\tmodified:   notes.md\n\nUntracked files:\n\ttry/"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ([("git status --short", "M  src/rows.py\n M notes.md\n?? try/")], "staged: src/rows.py; changed, not staged: notes.md; untracked: try/"),
+        ([("git status", LONG)], "on branch main; staged: src/rows.py; changed, not staged: notes.md; untracked: try/"),
+        ([("git status --short", "MM src/rows.py\nA  src/dates.py")], "staged: src/rows.py, src/dates.py; changed, not staged: src/rows.py"),
+        ([("git diff --cached --stat", " src/rows.py | 2 +-"), ("git diff --stat", " notes.md | 4 ++")], "staged: src/rows.py; changed, not staged: notes.md"),
+        ([("git add src/rows.py && git status --short", "M  src/rows.py\n?? try/")], "staged: src/rows.py; untracked: try/"),
+        ([("git status --short", "M  src/rows.py\nA  src/dates.py")], "not committed: src/rows.py, src/dates.py"),
+        ([("git status --short", " M src/rows.py\n?? try/")], "not committed: src/rows.py, try/"),
+        ([("git status --short", "M  src/rows.py\n M notes.md"), ("git add notes.md", "")], "not committed: notes.md; also not committed: src/rows.py"),
+        ([("git status --short && git add notes.md", "M  src/rows.py\n M notes.md")], "not committed: notes.md; also not committed: src/rows.py"),
+        ([("git diff --stat HEAD", " notes.md | 4 ++"), ("git diff --cached --stat", " src/rows.py | 2 +-")], "not committed: notes.md, src/rows.py"),
+    ],
+)  # fmt: skip
+def test_what_is_staged_is_told_apart_where_some_of_it_is_not(steps: list[tuple[str, str]], line: str) -> None:
+    assert told(facts_of(ran(*steps))) == [f"git: {line}"]
+    folded = merge(facts_of(ran(*steps[:1])), facts_of(ran(*steps[1:]))) if steps[1:] else facts_of(ran(*steps))
+    assert told(from_data(folded.data())) == [f"git: {line}"]
+
+
+def test_what_the_agent_staged_and_changed_again_is_told_so() -> None:
+    listed = ran(("git add -u && git status --short", "M  src/rows.py\n?? try/"))
+    changed = facts_of([*edited("src/rows.py"), *listed])
+    assert told(changed) == ["git: staged: src/rows.py; untracked: try/"]
+    again = facts_of([*edited("src/rows.py"), *listed, *edited("src/rows.py")])
+    assert told(again) == ["git: changed since: src/rows.py; staged: src/rows.py; untracked: try/"]
+
+
 def test_a_commit_that_git_counts_as_ahead_is_not_pushed_until_a_push_is_seen() -> None:
     ahead = ("git status", "On branch sums\nYour branch is ahead of 'origin/sums' by 1 commit.\n\nnothing to commit")
     known = "git: on branch sums; last commit 1a2b3c4 “Rows add up”"

@@ -29,7 +29,9 @@ _HEADED = pattern(r"[`*)\s]*(?:--|[—–:-])\s")
 _CITED = pattern(r":\d|#L\d")
 """Behind a file: a line of it is cited, as reviews do."""
 
-_LOOKS = pattern(r"(?:\b|_)(?:(?:re)?review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE)
+_LOOKS = pattern(
+    r"(?:\b|_)(?:(?:re)?review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE
+)
 """How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
 
 _RESULT = pattern(r"<(?:task_)?(result|event|summary)>(.*?)</(?:task_)?\1>", re.DOTALL)

@@ -225,6 +225,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    marks: dict[str, str] = field(default_factory=dict)
+    """How it marked each of them, as `git status --short` does: what is staged has a letter first, what is not one behind."""
     listed: int = -1
     """When it did so last."""
     compared: tuple[str, ...] = ()
@@ -237,7 +239,7 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        known = replace(self, folder="", ended={}, compared=(), listed=-1, under_way=self.under_way or None)
+        known = replace(self, folder="", ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None)
         return known != Repository()
 
 

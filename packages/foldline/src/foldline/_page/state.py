@@ -27,6 +27,7 @@ from foldline._facts.standing import (
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.types import SOURCE, Command, Facts, Repository
+from foldline._facts.uncommitted import apart
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
 from foldline._patterns import pattern
@@ -141,8 +142,9 @@ def repository(facts: Facts, known: Repository) -> str:
     told = known.committed and known.commit
     pushed = ", pushed" if known.pushed else ", not pushed" if known.ahead else ""
     commit = f"last commit {known.commit}{pushed}" if told else ""
-    since = [] if known.named_only else _changed_since(facts, known)
-    others = _left_by_others(facts, known)
+    listed = apart(facts, known) if _is_new(facts, known) else {}
+    since = [] if known.named_only else _changed_since(facts, known, staged=bool(listed))
+    others = [] if listed else _left_by_others(facts, known)
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
@@ -152,8 +154,9 @@ def repository(facts: Facts, known: Repository) -> str:
                 known.under_way or "",
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
-                f"{'changed since' if told else 'not committed'}: {_few(since)}" if since else clean,
+                f"{'changed since' if told or listed else 'not committed'}: {_few(since)}" if since else clean,
                 f"{'also ' if since else ''}not committed: {_few(others)}" if others else "",
+                *(f"{mark}: {_few(paths)}" for mark, paths in listed.items() if paths),
             ),
         )
     )
@@ -164,10 +167,15 @@ def _few(paths: Sequence[str]) -> str:
     return ", ".join(paths[:SINCE]) + (f" and {len(paths) - SINCE} more" if len(paths) > SINCE else "")
 
 
-def _left_by_others(facts: Facts, known: Repository) -> list[str]:
-    """What git listed as not committed that the agent did not change, in the newest turn or lately: before it may be gone by now."""
+def _is_new(facts: Facts, known: Repository) -> bool:
+    """Whether git listed what is not committed in the newest turn or lately: what it listed before may be gone by now."""
     asked = max((request.newest for request in facts.requests), default=-1)
-    if known.listed < min(asked, facts.end - LATELY):
+    return known.listed >= min(asked, facts.end - LATELY)
+
+
+def _left_by_others(facts: Facts, known: Repository) -> list[str]:
+    """What git listed as not committed that the agent did not change."""
+    if not _is_new(facts, known):
         return []
     own = [f"/{file.path}" for file in facts.files if file.changed]
     return [left for left in known.left if not any(_is_in(path, left) for path in own)]
@@ -197,12 +205,14 @@ def _holds(facts: Facts, folder: str) -> bool:
     return 2 * sum(inside) > len(inside)
 
 
-def _changed_since(facts: Facts, known: Repository) -> list[str]:
-    """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
+def _changed_since(facts: Facts, known: Repository, *, staged: bool) -> list[str]:
+    """The files that were changed in a repository since its newest commit, or since git told what of them is `staged`, as they are
+    called in the folder that most share."""
     root = base_of(facts)
     changed = by_change(changed_files(facts))
     left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
-    since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
+    begun, left = (known.listed, set()) if staged else (known.settled, left)
+    since = [f.path for f in changed if f.changed_at > begun or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
