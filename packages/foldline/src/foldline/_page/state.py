@@ -34,6 +34,9 @@ from foldline._patterns import pattern
 
 ASKED = "asked the user: "
 
+OTHERS = "not committed, by no edit of the agent"
+"""What stands before files that git listed beside those that the agent changed: somebody else's, or what a program wrote."""
+
 LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
 
@@ -145,6 +148,7 @@ def repository(facts: Facts, known: Repository) -> str:
     listed = apart(facts, known) if _is_new(facts, known) else {}
     since = [] if known.named_only else _changed_since(facts, known, staged=bool(listed))
     others = [] if listed else _left_by_others(facts, known)
+    left = OTHERS if any(file.changed for file in facts.files) else "not committed"
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
@@ -155,7 +159,7 @@ def repository(facts: Facts, known: Repository) -> str:
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
                 f"{'changed since' if told or listed else 'not committed'}: {_few(since)}" if since else clean,
-                f"{'also ' if since else ''}not committed: {_few(others)}" if others else "",
+                f"{left}: {_few(others)}" if others else "",
                 *(f"{mark}: {_few(paths)}" for mark, paths in listed.items() if paths),
             ),
         )
