@@ -78,10 +78,7 @@ def test_a_page_that_fills_its_budget_has_the_open_ones_alone() -> None:
     assert done_in(state_of(facts_of([TASK, *planned("Read the files")]), Brief(1_500, fills="words"))) == []
 
 
-UNCOMMITTED, UNCHANGED = (
-    "no commit of the changed files was seen in this session",
-    "the agent has changed nothing so far",
-)
+UNCOMMITTED, UNCHANGED = "not committed: src/quays.py", "the agent has changed nothing so far"
 EDITED = runs("edit", {"path": "src/quays.py", "oldText": "a", "newText": "b"}, id="e")
 READ = runs("read", {"path": "src/quays.py"}, "QUAYS = 3", id="r")
 COMMITTED = bash("git commit -am 'Name the quays'", "[main 1a2b3c4] Name the quays\n 1 file changed")
@@ -98,14 +95,22 @@ def noted_in(*messages: Message) -> list[str]:
 @pytest.mark.parametrize(
     "messages",
     [
-        EDITED,
-        [*EDITED, *bash("pytest -q", "3 passed")],
-        [*bash("sed -i s/a/b/ src/quays.py"), *bash("git diff --stat", " src/quays.py | 2 +-")],
-        [*EDITED, says("The quays have names.")],
+        [*EDITED, *bash("git log --oneline -3", "")],
+        [*bash("cd /srv/harbour && git log -3"), *bash("sed -i s/a/b/ src/quays.py"), *bash("pytest -q", "3 passed")],
+        [*EDITED, *bash("git diff", "diff --git a/src/quays.py b/src/quays.py"), says("The quays have names.")],
+        [user("Name the quays on a branch of their own."), *EDITED],
     ],
 )  # fmt: skip
 def test_changes_that_nobody_was_seen_to_commit_are_told_so(messages: Sequence[Message]) -> None:
     assert noted_in(*messages) == [UNCOMMITTED]
+
+
+def test_the_folder_of_the_work_is_no_file_that_is_not_committed() -> None:
+    made = [
+        m for n in (1, 2, 3) for m in runs("write", {"path": f"/srv/harbour/quays/q{n}.py", "content": "x"}, id=f"{n}")
+    ]
+    messages = [TASK, *bash("git log -3"), *bash("cp -r drafts/ /srv/harbour/quays/"), *made]
+    assert "not committed: q3.py, q2.py, q1.py" in state_of(settled(facts_of(messages), facts_of([says("I read on.")])))
 
 
 @pytest.mark.parametrize(
@@ -117,11 +122,16 @@ def test_changes_that_nobody_was_seen_to_commit_are_told_so(messages: Sequence[M
         [*bash("git switch -c quays", "Switched to a new branch 'quays'"), *EDITED],
         [*EDITED, *runs("git_commit", {"message": "Name the quays"}, "done", id="g")],
         [*EDITED, *COMMITTED[:1]],
-        [*EDITED, says("I changed src/quays.py and committed it as 1a2b3c4.")],
+        [*EDITED, *bash("git diff"), says("I changed src/quays.py and committed it as 1a2b3c4.")],
+        [*bash("sed -i s/a/b/ src/quays.py"), *bash("git diff --stat", " src/quays.py | 2 +-")],
+        EDITED,
+        [*EDITED, *bash("pytest -q", "3 passed")],
         runs("edit", {"path": "/tmp/try.py", "oldText": "a", "newText": "b"}, id="t"),
     ],
 )
-def test_nothing_is_said_of_commits_where_something_tells_of_them(messages: Sequence[Message]) -> None:
+def test_nothing_more_is_said_of_commits_where_something_tells_of_them_and_without_a_repository(
+    messages: Sequence[Message],
+) -> None:
     assert noted_in(*messages) == []
 
 

@@ -77,11 +77,8 @@ INTENDED = "what the agent said it would do: "
 DONE = "done of the plan: "
 """What stands before the steps that are done of a plan."""
 
-UNCOMMITTED, UNCHANGED = (
-    "no commit of the changed files was seen in this session",
-    "the agent has changed nothing so far",
-)
-"""What is said of changes where nothing tells of commits, and of work that only looked."""
+UNCOMMITTED, UNCHANGED = "not committed: ", "the agent has changed nothing so far"
+"""What stands before changed files where nothing tells of commits, and what is said of work that only looked."""
 
 LATER = "As the messages below leave it:"
 """What stands over a state behind which messages stay."""

@@ -114,7 +114,6 @@ def _known(facts: Facts) -> _Known:
     )
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
-    changed = [file for file in changed if file.path]  # the root itself is named above
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     return _Known(root, changed, put_back, compared, read)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.standing import changed_files, open_steps
+from foldline._facts.standing import open_steps
 from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
-from foldline._facts.types import Facts, Piece
-from foldline._messages import replace
+from foldline._facts.types import Facts, Piece, Repository
 from foldline._page.quoting import size
-from foldline._page.state import STEP
+from foldline._page.state import STEP, changed_since, few
 from foldline._patterns import pattern
 
 _COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b")
 _COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
 """How somebody says that something was committed, and how a call is told that may do it."""
+
+_SPEAKS_OF_GIT = pattern(r"(?i)\b(?:git|commit|pull request|branch)\b")
+_ASKS_GIT = pattern(r"`(?:[^`]*[;&|] ?)?git \w")
 
 _STEP, _STEPS = 100, 200
 """Characters of a step that is done, and of all of them."""
@@ -31,12 +33,21 @@ def with_progress(lines: Sequence[str], facts: Facts, room: int) -> list[str]:
 
 
 def _changed(facts: Facts) -> Iterator[str]:
-    """That work which goes on changed nothing, or that no commit of what it changed was seen, where nothing else tells of either."""
+    """That work which goes on changed nothing, or what it changed in a repository of which no commit was seen, where nothing else
+    tells of either."""
     if facts.untouched and facts.requests and any(piece.kind == "call" for piece in facts.pieces):
         yield UNCHANGED
-    known = any(replace(each, left=()).tells and not each.named_only for each in facts.repositories)
-    if changed_files(facts) and not known and not any(map(_tells_of_commits, facts.pieces)):
-        yield UNCOMMITTED
+    known = any(each.tells and not each.named_only for each in facts.repositories)
+    if known or not _in_repository(facts) or any(map(_tells_of_commits, facts.pieces)):
+        return
+    if changed := few(changed_since(facts, Repository())):
+        yield f"{UNCOMMITTED}{changed}"
+
+
+def _in_repository(facts: Facts) -> bool:
+    """Whether the work is done in a repository, as far as calls of git and what the user says show."""
+    asked = any(_SPEAKS_OF_GIT.search(request.text) for request in facts.requests)
+    return asked or bool(facts.repositories) or any(p.by == "tool" and _ASKS_GIT.search(p.text) for p in facts.pieces)
 
 
 def _tells_of_commits(piece: Piece) -> bool:

@@ -28,6 +28,7 @@ from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.types import SOURCE, Command, Facts, Repository
 from foldline._facts.uncommitted import apart
+from foldline._messages import replace
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
 from foldline._patterns import pattern
@@ -146,7 +147,8 @@ def repository(facts: Facts, known: Repository) -> str:
     pushed = ", pushed" if known.pushed else ", not pushed" if known.ahead else ""
     commit = f"last commit {known.commit}{pushed}" if told else ""
     listed = apart(facts, known) if _is_new(facts, known) else {}
-    since = [] if known.named_only else _changed_since(facts, known, staged=bool(listed))
+    then = replace(known, settled=known.listed, left=()) if listed else known
+    since = [] if known.named_only else changed_since(facts, then)
     others = [] if listed else _left_by_others(facts, known)
     left = OTHERS if any(file.changed for file in facts.files) else "not committed"
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
@@ -158,15 +160,15 @@ def repository(facts: Facts, known: Repository) -> str:
                 known.under_way or "",
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
-                f"{'changed since' if told or listed else 'not committed'}: {_few(since)}" if since else clean,
-                f"{left}: {_few(others)}" if others else "",
-                *(f"{mark}: {_few(paths)}" for mark, paths in listed.items() if paths),
+                f"{'changed since' if told or listed else 'not committed'}: {few(since)}" if since else clean,
+                f"{left}: {few(others)}" if others else "",
+                *(f"{mark}: {few(paths)}" for mark, paths in listed.items() if paths),
             ),
         )
     )
 
 
-def _few(paths: Sequence[str]) -> str:
+def few(paths: Sequence[str]) -> str:
     """The first of some files, and how many more there are."""
     return ", ".join(paths[:SINCE]) + (f" and {len(paths) - SINCE} more" if len(paths) > SINCE else "")
 
@@ -209,14 +211,12 @@ def _holds(facts: Facts, folder: str) -> bool:
     return 2 * sum(inside) > len(inside)
 
 
-def _changed_since(facts: Facts, known: Repository, *, staged: bool) -> list[str]:
-    """The files that were changed in a repository since its newest commit, or since git told what of them is `staged`, as they are
-    called in the folder that most share."""
+def changed_since(facts: Facts, known: Repository) -> list[str]:
+    """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
     changed = by_change(changed_files(facts))
     left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
-    begun, left = (known.listed, set()) if staged else (known.settled, left)
-    since = [f.path for f in changed if f.changed_at > begun or f.path in left]
+    since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
         since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
         return [path.removeprefix(f"{known.folder}/") for path in since]
