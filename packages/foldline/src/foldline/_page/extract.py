@@ -18,7 +18,6 @@ from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences, split
 from foldline._facts.standing import answered, comes_last
 from foldline._facts.told import ASKED_BEFORE, LATER, POINTER, given_by
-from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
@@ -111,11 +110,11 @@ def compose(brief: Brief, facts: Facts) -> str:
 
 def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, with
-    long commands cut, and with calls and names that come over and over told once; with the files of which messages behind say
-    nothing but that a commit took them in: a bare name beside whole paths says not where."""
+    long commands cut, and with calls and names that come over and over told once; with the files that the agent changed behind
+    them: a bare name beside whole paths says not where."""
     known = {file.path for file in facts.files}
-    staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
-    behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
+    changed = (f for f in facts.latest.files if f.changed and f.by == "" and f.path not in known)
+    behind = (file for file in changed if "/" in file.path or not any(map(is_absolute, known)))
     over = _overtaken(facts)
     told = named_once([_in_short(p) for i, p in enumerate(facts.pieces) if p.kind not in FILLING and i not in over])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))

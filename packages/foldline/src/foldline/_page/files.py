@@ -43,6 +43,8 @@ _ROOMY = 250
 
 COMPARED = "in diffs that were read"
 
+_NAME_SAID = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*", re.ASCII)
+
 _READ, _COMPARED = 6, 12
 """The files that are told there of those only read, and of those of diffs."""
 
@@ -78,7 +80,7 @@ def few_files(facts: Facts, room: int) -> list[str]:
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
     there = (f for f in known.changed if f.state in ("created", "modified"))
-    earlier = [f for f in there if any(commit > f.changed_at for commit in over)]
+    earlier = [f for f in there if any(commit >= f.changed_at for commit in over)]
     earlier = earlier if len(earlier) < len(known.changed) else []
     now = [f for f in known.changed if f not in earlier]
     most = by_change(known.changed if len(known.changed) <= NAMED else now, asked)[:NAMED]
@@ -92,11 +94,11 @@ def few_files(facts: Facts, room: int) -> list[str]:
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
-    compared = by_change(known.compared, asked)[:_COMPARED]
-    lines += _listed(COMPARED, known.compared, compared, min(room - size(lines), room // 3))
-    read = _newly_read(facts, known.read, asked)
-    ranked = sorted(read, key=lambda file: (named_in(asked, file), file.seen), reverse=True)[:_READ]
-    return lines + _listed("read", read, ranked, (room - size(lines)) // 2)
+    spoken = _spoken_of(facts, asked)
+    compared = [f for f in known.compared if not known.changed or spoken[_name(f)]]
+    lines += _listed(COMPARED, compared, _most_spoken(compared, spoken)[:_COMPARED], min(room - size(lines), room // 3))
+    read = [f for f in known.read if spoken[_name(f)]]
+    return lines + _listed("read", read, _most_spoken(read, spoken)[:_READ], (room - size(lines)) // 2)
 
 
 def _known(facts: Facts) -> _Known:
@@ -137,11 +139,19 @@ def _committed_before(facts: Facts) -> list[int]:
     return [p.at for p in facts.latest.pieces if p.by == "tool" and p.at < asked and p.text.startswith(COMMIT)]
 
 
-def _newly_read(facts: Facts, read: Sequence[File], asked: str) -> list[File]:
-    """The files that were read since the request for which any was read last, and those that the user named."""
-    newest = max((file.seen for file in read), default=0)
-    since = max((r.at for r in facts.latest.requests if r.at <= newest), default=0)
-    return [file for file in read if file.seen >= since or named_in(asked, file)]
+def _spoken_of(facts: Facts, asked: str) -> Counter[str]:
+    """How often the user and the agent say each word that may be a file's name."""
+    said = (piece.text for piece in facts.latest.pieces if piece.by == "agent")
+    return Counter(word for text in (asked, *said) for word in _NAME_SAID.findall(text))
+
+
+def _most_spoken(some: Iterable[File], spoken: Counter[str]) -> list[File]:
+    """Files by how often they are spoken of, those that were looked at last before others."""
+    return sorted(some, key=lambda file: (spoken[_name(file)], file.seen), reverse=True)
+
+
+def _name(file: File) -> str:
+    return file.path.rpartition("/")[2]
 
 
 def _from(home: str, file: File) -> File:
@@ -192,7 +202,7 @@ def _shown(path: str, root: str, home: str) -> str:
 
 def named_in(asked: str, file: File) -> bool:
     """Whether what was asked names a file."""
-    return file.path.rpartition("/")[2] in asked
+    return _name(file) in asked
 
 
 def by_change(some: Iterable[File], asked: str = "") -> list[File]:
