@@ -106,3 +106,36 @@ def test_the_folder_of_the_files_is_that_of_those_that_were_changed() -> None:
     read = [m for n in range(5) for m in runs("read", {"path": f"/opt/skills/github/part_{n}.md"}, "text", id=f"r{n}")]
     edits = [m for n in range(3) for m in runs("edit", {"path": f"/srv/app/core/src/part_{n}.rs", "oldText": "a", "newText": "b"}, id=f"e{n}")]  # fmt: skip
     assert files(facts_of([ASKED, *read, *edits]), 200)[0] == "in /srv/app/core/src/"
+
+
+BLOCKED = "exec_command failed for `/bin/zsh -lc 'rm -rf drafts && make lint'`: CreateProcess { message: \"Rejected(\\\"`/bin/zsh -lc 'rm -rf drafts && make lint'` rejected: use a safer way\\\")\" }"  # fmt: skip
+DENIED = "Permission for this action was denied by the auto mode. Reason: It writes where others read. If you have other tasks, go on."  # fmt: skip
+IN_CODE = 'const r = await tools.exec_command({cmd:"rm -rf drafts && make lint"}); text(r.output);'
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        (bash("rm -rf drafts && make lint", BLOCKED), "use a safer way"),
+        (bash("rm -rf drafts && make lint", DENIED, error=True), "It writes where others read"),
+        (runs("exec", IN_CODE, f"Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\n{BLOCKED}"), "use a safer way"),
+    ],
+)  # fmt: skip
+def test_a_call_that_the_clients_rules_refuse_was_not_made_and_is_told_once_with_the_reason(
+    messages: list[Message], why: str
+) -> None:
+    facts = facts_of([ASKED, *messages, *messages, says("Let me see.")])
+    line = f"`rm -rf drafts && make lint` → not made, the client refuses it: {why}"
+    assert [piece.text for piece in facts.pieces if piece.by == "tool"] == [line]
+    assert files(facts, 1_000) == []
+    assert not facts.commands
+    assert told(messages) == []
+
+
+def test_a_script_that_broke_at_its_only_call_did_not_do_it() -> None:
+    code = 'await tools.apply_patch("*** Begin Patch\\n*** Update File: lint.sh\\n@@\\n-a\\n+b\\n*** End Patch");'
+    broke = (
+        "Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\napply_patch verification failed: no such lines"
+    )
+    assert files(facts_of([ASKED, *runs("exec", code, broke)]), 1_000) == []
+    assert files(facts_of([ASKED, *runs("exec", code, "Script completed\nWall time 0.1 seconds\nOutput:\nDone")]), 1_000) == ["changed: lint.sh"]  # fmt: skip

@@ -185,6 +185,16 @@ REFUSED = pattern(
 )
 """How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
 
+BROKE = "Script failed\n"
+"""How Codex says that code of the agent's did not run to its end."""
+
+RULED_OUT = rare(
+    r"\A\s*(?:Script error:\n)?exec_command failed for `.*` rejected: (?P<codex>[^\\\"\n]{3,200})"
+    r"|\A(?:<\w+>)?Permission for this action was denied by [^\n]{1,60}?\. Reason: (?P<claude>[^\n]{3,400}?)\.*(?: If you have other |$)",
+    re.DOTALL | re.MULTILINE,
+)
+"""How a client says that its rules do not allow a call, which was not made, and why: Codex, Claude Code."""
+
 ASKS = frozenset((
     "askuserquestion", "askuserquestions", "askuser", "askhuman", "humaninput", "getuserinput", "requestuserinput", "question",
     "askquestion", "askquestions", "askfollowupquestion", "askforclarification", "clarify",
