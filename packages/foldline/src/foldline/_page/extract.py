@@ -30,6 +30,7 @@ from foldline._page.plain import plain
 from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
+from foldline._page.remedies import has_remedy, with_remedies
 from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
@@ -112,6 +113,7 @@ def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, with
     long commands cut, and with calls and names that come over and over told once; with the files that the agent changed behind
     them: a bare name beside whole paths says not where."""
+    facts = replace(facts, pieces=tuple(with_remedies(facts)))
     known = {file.path for file in facts.files}
     changed = (f for f in facts.latest.files if f.changed and f.by == "" and f.path not in known)
     behind = (file for file in changed if "/" in file.path or not any(map(is_absolute, known)))
@@ -209,6 +211,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
     over = settled(facts) | idle(facts) | unanswered(facts)
     over |= set() if brief.fills else reported_on(facts) | repeated(facts, found) | left_to_files(facts)
+    over -= {e.place for e in found if has_remedy(e.piece)}
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]
