@@ -448,6 +448,7 @@ LONG = "On branch main\nChanges to be committed:\n\tmodified:   src/rows.py\n\nC
     [
         ([("git status --short", "M  src/rows.py\n M notes.md\n?? try/")], "staged: src/rows.py; changed, not staged: notes.md; untracked: try/"),
         ([("git status", LONG)], "on branch main; staged: src/rows.py; changed, not staged: notes.md; untracked: try/"),
+        ([("git status", LONG.replace("notes.md", "src/rows.py"))], "on branch main; staged: src/rows.py; changed, not staged: src/rows.py; untracked: try/"),
         ([("git status --short", "MM src/rows.py\nA  src/dates.py")], "staged: src/rows.py, src/dates.py; changed, not staged: src/rows.py"),
         ([("git diff --cached --stat", " src/rows.py | 2 +-"), ("git diff --stat", " notes.md | 4 ++")], "staged: src/rows.py; changed, not staged: notes.md"),
         ([("git add src/rows.py && git status --short", "M  src/rows.py\n?? try/")], "staged: src/rows.py; untracked: try/"),

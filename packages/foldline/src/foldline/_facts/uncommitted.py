@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from foldline._facts.patterns import rare
 from foldline._facts.types import Facts, Repository
@@ -38,7 +38,7 @@ def with_left(known: Repository, calls: Sequence[list[str]], answer: str, at: in
     """A repository with what git lists as changed and not committed; where the answer is the `whole` list nothing else is."""
     calls = _unsettled(calls)
     listing = answer.partition("\ndiff --git ")[0]
-    listed = dict(_listed(listing)) if any(map(_lists_all, calls)) else {}
+    listed = _listed(listing) if any(map(_lists_all, calls)) else {}
     counts = [args for args in calls if "--stat" in args]
     counted = _COUNTED.findall(listing) if counts and all(map(_compares_tree, counts)) else []
     marks = dict.fromkeys(counted, _mark_of(counts)) | listed
@@ -65,13 +65,16 @@ def apart(facts: Facts, known: Repository) -> dict[str, list[str]]:
     return told if all(marks.values()) and staged and (changed or untracked) else {}
 
 
-def _listed(listing: str) -> Iterator[tuple[str, str]]:
-    """The files of a list, each with how git marks it; of a mark that stands alone the blank before it was lost."""
-    part = ""
+def _listed(listing: str) -> dict[str, str]:
+    """How git marks the files of a list; of a mark that stands alone the blank before it was lost, and the long list has what was
+    changed behind what is staged."""
+    part, marks = "", dict[str, str]()
     for found in _LISTED.finditer(listing):
         part = found["section"] or part
-        if found["path"]:
-            yield found["path"], found["mark"].rjust(2) if found["mark"] else _SECTIONS.get(part, "")
+        if path := found["path"]:
+            mark = found["mark"].rjust(2) if found["mark"] else _SECTIONS.get(part, "")
+            marks[path] = marks[path][:1] + mark[1:] if path in marks and mark[:1] == " " else mark
+    return marks
 
 
 def _mark_of(counts: Sequence[list[str]]) -> str:
