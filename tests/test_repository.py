@@ -440,6 +440,19 @@ def test_what_others_left_uncommitted_is_told_until_it_is_committed_or_put_away(
             assert "not committed" not in "".join(told(facts))
 
 
+@pytest.mark.parametrize(
+    ("command", "known"),
+    [("pytest -q", True), ("cd /srv && gofmt -w src/rows.py", True), ("make rows", False), ("make rows && pytest -q", False), ("mv old new", False)],
+)  # fmt: skip
+def test_files_that_no_edit_changed_are_others_where_no_command_may_have_written_them(
+    command: str, known: bool
+) -> None:
+    listed = ("git status --short", " M src/rows.py\n M notes.md")
+    [line] = told(facts_of([*edited("src/rows.py"), *ran((command, "ok"), listed)]))
+    others = "not committed, by no edit of the agent" if known else "also not committed"
+    assert line == f"git: not committed: src/rows.py; {others}: notes.md"
+
+
 LONG = "On branch main\nChanges to be committed:\n\tmodified:   src/rows.py\n\nChanges not staged for commit:\n\tmodified:   notes.md\n\nUntracked files:\n\ttry/"  # fmt: skip
 
 

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 
 from foldline._facts.patterns import rare
-from foldline._facts.types import Facts, Repository
+from foldline._facts.shell import may_write
+from foldline._facts.tool_calls import DELEGATING, words_of
+from foldline._facts.types import Facts, Piece, Repository
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -63,6 +65,19 @@ def apart(facts: Facts, known: Repository) -> dict[str, list[str]]:
     untracked = [path for path, mark in marks.items() if mark == UNTRACKED]
     told = {"staged": staged, "changed, not staged": changed, "untracked": untracked}
     return told if all(marks.values()) and staged and (changed or untracked) else {}
+
+
+def all_is_seen(facts: Facts) -> bool:
+    """Whether the agent wrote files with its edits alone, as far as its commands say: none of them ran what may write others, nor another
+    agent."""
+    calls = [p for p in facts.pieces if p.by == "tool" and p.kind in ("call", "change", "failure")]
+    return not any(map(_may_write, calls))
+
+
+def _may_write(call: Piece) -> bool:
+    if not call.text.startswith("`"):
+        return bool(words_of(call.text.partition(" ")[0]) & DELEGATING)
+    return may_write(call.text.partition("` → ")[0].strip("`"))
 
 
 def _listed(listing: str) -> dict[str, str]:

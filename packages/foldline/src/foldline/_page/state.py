@@ -27,7 +27,7 @@ from foldline._facts.standing import (
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.types import SOURCE, Command, Facts, Repository
-from foldline._facts.uncommitted import apart
+from foldline._facts.uncommitted import all_is_seen, apart
 from foldline._messages import replace
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
@@ -36,7 +36,7 @@ from foldline._patterns import pattern
 ASKED = "asked the user: "
 
 OTHERS = "not committed, by no edit of the agent"
-"""What stands before files that git listed beside those that the agent changed: somebody else's, or what a program wrote."""
+"""What stands before files that git listed beside those that the agent changed, where that is all that it wrote: somebody else's."""
 
 LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
@@ -150,7 +150,8 @@ def repository(facts: Facts, known: Repository) -> str:
     then = replace(known, settled=known.listed, left=()) if listed else known
     since = [] if known.named_only else changed_since(facts, then)
     others = [] if listed else _left_by_others(facts, known)
-    left = OTHERS if any(file.changed for file in facts.files) else "not committed"
+    own = any(file.changed for file in facts.files)
+    left = OTHERS if own and all_is_seen(facts) else f"{'also ' if since else ''}not committed"
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
