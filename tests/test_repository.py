@@ -401,9 +401,9 @@ def test_a_tool_that_opens_a_pull_request_may_say_from_which_branch() -> None:
 @pytest.mark.parametrize(
     ("command", "answer", "line"),
     [
-        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py; not committed, by no edit of the agent: notes.md"),
+        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py; not committed, not by the agent: notes.md"),
         ("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   src/rows.py\n\nno changes added", "not committed: src/rows.py"),
-        ("git status -sb", "## main\n M notes.md", "not committed, by no edit of the agent: notes.md"),
+        ("git status -sb", "## main\n M notes.md", "not committed, not by the agent: notes.md"),
         ("git status --short | head -1", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
         ("git status --short src/rows.py", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
     ],
@@ -449,7 +449,7 @@ def test_files_that_no_edit_changed_are_others_where_no_command_may_have_written
 ) -> None:
     listed = ("git status --short", " M src/rows.py\n M notes.md")
     [line] = told(facts_of([*edited("src/rows.py"), *ran((command, "ok"), listed)]))
-    others = "not committed, by no edit of the agent" if known else "also not committed"
+    others = "not committed, not by the agent" if known else "also not committed"
     assert line == f"git: not committed: src/rows.py; {others}: notes.md"
 
 
@@ -467,8 +467,8 @@ LONG = "On branch main\nChanges to be committed:\n\tmodified:   src/rows.py\n\nC
         ([("git add src/rows.py && git status --short", "M  src/rows.py\n?? try/")], "staged: src/rows.py; untracked: try/"),
         ([("git status --short", "M  src/rows.py\nA  src/dates.py")], "not committed: src/rows.py, src/dates.py"),
         ([("git status --short", " M src/rows.py\n?? try/")], "not committed: src/rows.py, try/"),
-        ([("git status --short", "M  src/rows.py\n M notes.md"), ("git add notes.md", "")], "not committed: notes.md; not committed, by no edit of the agent: src/rows.py"),
-        ([("git status --short && git add notes.md", "M  src/rows.py\n M notes.md")], "not committed: notes.md; not committed, by no edit of the agent: src/rows.py"),
+        ([("git status --short", "M  src/rows.py\n M notes.md"), ("git add notes.md", "")], "not committed: notes.md; not committed, not by the agent: src/rows.py"),
+        ([("git status --short && git add notes.md", "M  src/rows.py\n M notes.md")], "not committed: notes.md; not committed, not by the agent: src/rows.py"),
         ([("git diff --stat HEAD", " notes.md | 4 ++"), ("git diff --cached --stat", " src/rows.py | 2 +-")], "not committed: notes.md, src/rows.py"),
     ],
 )  # fmt: skip

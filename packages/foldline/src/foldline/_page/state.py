@@ -35,7 +35,7 @@ from foldline._patterns import pattern
 
 ASKED = "asked the user: "
 
-OTHERS = "not committed, by no edit of the agent"
+OTHERS = "not committed, not by the agent"
 """What stands before files that git listed beside those that the agent changed, where that is all that it wrote: somebody else's."""
 
 LATELY = 12
