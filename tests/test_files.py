@@ -167,6 +167,18 @@ def test_of_files_that_were_only_read_those_are_told_that_are_spoken_of(
     assert [line for line in files(looked) if line.startswith("read")] == lines
 
 
+def test_a_folder_that_was_looked_at_is_no_file_that_was_read() -> None:
+    looked = [*runs("read", {"path": "/srv/lamp"}, "shine.py"), *read("/srv/lamp/shine.py")]
+    told = files([*looked, says("In lamp the file shine.py is the one.")])
+    assert [line for line in told if line.startswith("read")] == ["read: /srv/lamp/shine.py"]
+
+
+def test_what_a_diff_names_and_the_state_tells_as_not_committed_is_told_there_alone() -> None:
+    before = facts_of([TASK, *bash("git diff main --stat", " src/lamp.py | 9 ++"), *read("src/fog.py")])
+    behind = facts_of([*bash("git status --short", " M src/lamp.py"), says("The lamp.py is yours.")])
+    assert part(settled(before, behind), "Files") == []
+
+
 def test_of_many_files_those_that_the_findings_are_about_stand_first() -> None:
     looked = [m for n in range(20) for m in read(f"src/sea_{n}.py")]
     named = says(f"I went through {', '.join(f'sea_{n}.py' for n in range(20))}.")

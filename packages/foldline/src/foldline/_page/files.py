@@ -168,7 +168,8 @@ def _once(some: Iterable[File]) -> list[File]:
 def _read(facts: Facts, home: str) -> list[File]:
     """The files that were only read, without what lies elsewhere in hidden folders, in those for passing use and in others' code
     where others are known."""
-    read = [f for f in facts.files if f.state == "read"]
+    folders = {f.path[:i] for f in facts.files for i, letter in enumerate(f.path) if letter == "/"}
+    read = [f for f in facts.files if f.state == "read" and f.path not in folders]
     own = [f for f in read if not _BORROWED.search(f.path)]
     work = [f for f in own if (home and f.path.startswith(home)) or not (_AGENTS.match(f.path) or passes(f.path))]
     return work if work or len(read) < len(facts.files) else read
@@ -176,6 +177,7 @@ def _read(facts: Facts, home: str) -> list[File]:
 
 def _compared(facts: Facts, home: str) -> Iterator[File]:
     """The files that diffs named, but for those that the agent changed or that stand in the state as not committed."""
+    left = {path for each in facts.latest.repositories for path in each.left}
     known: dict[str, list[File]] = {}
     for file in (*facts.files, *facts.latest.files):
         known.setdefault(file.path.rpartition("/")[2], []).append(file)
@@ -183,7 +185,7 @@ def _compared(facts: Facts, home: str) -> Iterator[File]:
         for path in each.compared:
             named = known.get(path.rpartition("/")[2], ())
             alike = [f for f in named if f"/{f.path}".endswith(f"/{path}")]
-            if path not in each.left and not any(f.changed or f.put_back for f in alike):
+            if path not in left and not any(f.changed or f.put_back for f in alike):
                 yield alike[0] if alike else File(path if is_absolute(path) else f"{home}{path}")
 
 
