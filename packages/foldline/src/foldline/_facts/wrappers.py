@@ -171,6 +171,7 @@ FRAMES: tuple[Frame, ...] = (
 """The templates around a task, an answer or an objection of the user."""
 
 REFUSALS: tuple[Frame, ...] = (
+    _frame("The user said:", r"Permission for this tool use was denied.{0,400}?The user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, later
     _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code
     _frame("reason for the rejection:", r"The user doesn't want to .{0,400}?following reason for the rejection:\s*(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, newer
     _frame("following feedback:", r"The user rejected permission to use this specific tool call with the following feedback:\s*(.*)\Z"),  # opencode
@@ -180,7 +181,7 @@ REFUSALS: tuple[Frame, ...] = (
 """How a tool's result begins that the user refused, and in which words."""
 
 REFUSED = pattern(
-    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
+    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",
     re.IGNORECASE,
 )
 """How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
