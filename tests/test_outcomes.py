@@ -116,16 +116,17 @@ IN_CODE = 'const r = await tools.exec_command({cmd:"rm -rf drafts && make lint"}
 @pytest.mark.parametrize(
     ("messages", "why"),
     [
-        (bash("rm -rf drafts && make lint", BLOCKED), "use a safer way"),
-        (bash("rm -rf drafts && make lint", DENIED, error=True), "It writes where others read"),
-        (runs("exec", IN_CODE, f"Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\n{BLOCKED}"), "use a safer way"),
+        (bash("rm -rf drafts && make lint", BLOCKED), ": use a safer way"),
+        (bash("rm -rf drafts && make lint", DENIED, error=True), ": It writes where others read"),
+        (bash("rm -rf drafts && make lint", "Permission to use Bash with command rm -rf drafts && make lint has been denied.", error=True), ""),
+        (runs("exec", IN_CODE, f"Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\n{BLOCKED}"), ": use a safer way"),
     ],
 )  # fmt: skip
 def test_a_call_that_the_clients_rules_refuse_was_not_made_and_is_told_once_with_the_reason(
     messages: list[Message], why: str
 ) -> None:
     facts = facts_of([ASKED, *messages, *messages, says("Let me see.")])
-    line = f"`rm -rf drafts && make lint` → not made, the client refuses it: {why}"
+    line = f"`rm -rf drafts && make lint` → not made, the client refuses it{why}"
     assert [piece.text for piece in facts.pieces if piece.by == "tool"] == [line]
     assert files(facts, 1_000) == []
     assert not facts.commands

@@ -52,8 +52,8 @@ _OPENING = 400
 BY_USER = STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
 """How a call is told that the user stopped, and one that the user did not allow."""
 
-RULED_OUT = " → not made, the client refuses it: "
-"""What stands between a call and why the rules of its client do not allow it."""
+RULED_OUT = " → not made, the client refuses it"
+"""How a call is told that the rules of its client do not allow, before why they do not."""
 
 REPORTED = 1_000
 """What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
@@ -326,7 +326,8 @@ def _by_user(result: ToolResult, text: str) -> str:
 def _ruled_out(call: ToolCall, text: str) -> str:
     """How a call is told that the rules of its client did not allow; empty for others."""
     found = wrappers.RULED_OUT.search(unframed(text)) if _is_one(call) else None
-    return f"{RULED_OUT}{one_line(next(filter(None, found.groups())), LONGEST)}" if found else ""
+    why = one_line(next(filter(None, found.groups()), ""), LONGEST) if found else ""
+    return f"{RULED_OUT}: {why}" if why else RULED_OUT if found else ""
 
 
 def _is_one(call: ToolCall) -> bool:

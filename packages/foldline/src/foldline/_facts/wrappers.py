@@ -191,7 +191,8 @@ BROKE = "Script failed\n"
 
 RULED_OUT = rare(
     r"\A\s*(?:Script error:\n)?exec_command failed for `.*` rejected: (?P<codex>[^\\\"\n]{3,200})"
-    r"|\A(?:<\w+>)?Permission for this action was denied by [^\n]{1,60}?\. Reason: (?P<claude>[^\n]{3,400}?)\.*(?: If you have other |$)",
+    r"|\A(?:<\w+>)?Permission for this action was denied by [^\n]{1,60}?\. Reason: (?P<claude>[^\n]{3,400}?)\.*(?: If you have other |$)"
+    r"|\A(?:<\w+>)?Permission (?:to use \w+ [^\n]{1,2000}? has been|for this tool use was) denied\.",
     re.DOTALL | re.MULTILINE,
 )
 """How a client says that its rules do not allow a call, which was not made, and why: Codex, Claude Code."""
