@@ -76,7 +76,7 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 def few_files(facts: Facts, room: int) -> list[str]:
     """The files that a page needs which is read: those changed for the newest request or not committed, and those of work that was
     committed before it, each in a line with what was touched in it where they are few, else those of the former that were changed
-    most; some that were read for it, or that the user named."""
+    most; of those that were only looked at the ones that the user or the agent speaks of, of an agent that says nothing the last."""
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
     there = (f for f in known.changed if f.state in ("created", "modified"))
@@ -97,7 +97,8 @@ def few_files(facts: Facts, room: int) -> list[str]:
     spoken = _spoken_of(facts, asked)
     compared = [f for f in known.compared if not known.changed or spoken[_name(f)]]
     lines += _listed(COMPARED, compared, _most_spoken(compared, spoken)[:_COMPARED], min(room - size(lines), room // 3))
-    read = [f for f in known.read if spoken[_name(f)]]
+    silent = not any(piece.by == "agent" for piece in facts.latest.pieces)
+    read = [f for f in known.read if silent or spoken[_name(f)]]
     return lines + _listed("read", read, _most_spoken(read, spoken)[:_READ], (room - size(lines)) // 2)
 
 
