@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ _SET = pattern(r"(?:^|[;&|] )(?:env )?((?:[A-Za-z_]\w*=\S+ )+)")
 _ALLOWED = pattern(r"\bsandbox_permissions=\w+")
 _INSTALLS = pattern(r"(?:^|[;&|] )((?!git )[\w.-]+ (?:[\w-]+ )?(?:install|add) [^;&|]+)")
 """The variables that a command is run with, how Codex is asked to run it outside of its sandbox, and a step that installs something."""
+
+_LATEST = 3
+"""The latest failures of one attempt of which a remedy is looked for."""
 
 _CAUSE = 240
 """Characters of what the agent said of a failure."""
@@ -69,35 +73,43 @@ def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
     failed: dict[str, list[_Run]] = {}
     installed: list[tuple[int, str]] = []
     for run in runs:
-        installed += [(run.piece.at, each) for each in run.installs if run.piece.kind != "failure"]
-        for before in [*failed.get(run.attempt, ())]:
+        fails = run.piece.kind == "failure"
+        installed += [(run.piece.at, each) for each in run.installs if not fails]
+        for before in failed.get(run.attempt, [])[-_LATEST:]:
             new = sorted(run.way - before.way)
             parts = [each for at, each in installed if before.piece.at < at]
-            alone = not any(before.piece.at < at <= run.piece.at for at in edited) or any(map(_ALLOWED.match, new))
-            other = before.way <= run.way and not (
-                run.piece.kind == "failure" and _fault(run.piece) == _fault(before.piece)
-            )
-            if (new or parts) and alone and other and newest[run.attempt].way.issuperset(new):
+            mended = bisect_right(edited, before.piece.at) < bisect_right(edited, run.piece.at)
+            alike = not run.way.issuperset(before.way) or (fails and _fault(run.piece) == _fault(before.piece))
+            alone = not mended or any(map(_ALLOWED.match, new))
+            if (new or parts) and alone and not alike and newest[run.attempt].way.issuperset(new):
                 failed[run.attempt].remove(before)
                 yield before.piece, ", ".join(f"`{each}`" for each in (*parts, *new))
-        if run.piece.kind == "failure":
+        if fails:
             failed.setdefault(run.attempt, []).append(run)
         elif " → " in run.piece.text:
             failed.pop(run.attempt, None)
 
 
 def _runs(pieces: Sequence[Piece]) -> Iterator[_Run]:
-    """The runs of commands, in order."""
+    """The runs of commands that failed once, and of what installs something, in order."""
     asked: dict[tuple[int, int], set[str]] = {}
     for piece in pieces:
         if piece.kind == "given" and (found := _ALLOWED.search(piece.text)):
             asked.setdefault((piece.at, piece.part), set()).add(found[0])
-    for piece in pieces:
-        if piece.by == "tool" and piece.kind in ("call", "change", "failure") and piece.text.startswith("`"):
-            command = piece.text.partition("` → ")[0].strip("`")
+    calls = [p for p in pieces if p.by == "tool" and p.kind in ("call", "change", "failure") and p.text.startswith("`")]
+    failed = {family(_command(call)).partition(" ")[0] for call in calls if call.kind == "failure"}
+    for call in calls if failed else ():
+        command = _command(call)
+        installs = tuple(each.strip() for each in _INSTALLS.findall(command))
+        if installs or any(program in command for program in failed):
             given = {each for found in _SET.findall(command) for each in found.split()}
-            way = frozenset(given | asked.get((piece.at, piece.part), set()))
-            yield _Run(piece, family(command), way, tuple(each.strip() for each in _INSTALLS.findall(command)))
+            way = frozenset(given | asked.get((call.at, call.part), set()))
+            yield _Run(call, family(command), way, installs)
+
+
+def _command(call: Piece) -> str:
+    """The command of a call."""
+    return call.text.partition("` → ")[0].strip("`")
 
 
 def _fault(failed: Piece) -> str:
