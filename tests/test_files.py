@@ -123,6 +123,28 @@ def test_files_of_work_that_was_committed_before_the_newest_request_stand_behind
     assert {file.path for file in again.files if file.changed} == {"src/horn.py", "src/lamp.py", "src/log.py"}
 
 
+def test_what_one_command_staged_and_committed_before_the_newest_request_stands_behind_it_too() -> None:
+    took = bash('git add src/oar.py && git commit -m "Oars"', "[main 7654321] Oars\n 1 file changed")
+    assert files([*took, DONE, NEXT, *HORN]) == ["changed: src/horn.py (sound)", "changed earlier: src/oar.py"]
+
+
+def test_a_file_that_only_the_messages_behind_the_page_changed_is_told_with_the_others() -> None:
+    before, behind = facts_of([TASK, FOUND, *LAMP]), facts_of([*read("src/sea.py"), *LOG])
+    assert part(settled(before, behind), "Files") == [
+        "changed: src/lamp.py (shine)",
+        "changed: src/log.py (ShipLog, write)",
+    ]
+
+
+def test_a_diff_that_names_files_of_other_work_is_none_of_this_one() -> None:
+    diff = bash("git diff main...HEAD --stat", " src/lamp.py | 9 ++\n src/pier.py | 4 +-\n src/buoy.py | 4 +-")
+    compared = "in diffs that were read: src/"
+    assert not any(line.startswith(compared) for line in files([*LAMP, *diff, DONE]))
+    reviewed = files([*LAMP, *diff, says("In src/buoy.py the light is lit twice.")])
+    assert f"{compared}buoy.py" in reviewed
+    assert f"{compared}{{lamp.py, pier.py, buoy.py}}" in files([*diff, DONE])
+
+
 @pytest.mark.parametrize(
     "work", [[*LAMP, DONE, NEXT, *HORN], [*LAMP, *COMMIT, DONE, NEXT], [*LAMP, DONE, NEXT, *HORN, *COMMIT]]
 )
@@ -130,13 +152,40 @@ def test_what_was_not_committed_before_it_is_of_the_newest_work(work: list[Messa
     assert not any("earlier" in line for line in files(work))
 
 
-def test_of_files_that_were_only_read_those_are_told_that_the_newest_request_needed() -> None:
-    looked = [*read("src/sea.py"), *LAMP, DONE, NEXT, *read("src/fog.py"), *HORN]
-    assert [line for line in files(looked) if line.startswith("read")] == ["read: src/fog.py"]
+@pytest.mark.parametrize(
+    ("behind", "lines"),
+    [
+        ([DONE, NEXT, *HORN], []),
+        ([says("The horn waits for `src/fog.py:12`, and for that alone.")], ["read: src/fog.py"]),
+        ([user("Is fog.py the one that is too slow?")], ["read: src/fog.py"]),
+    ],
+)
+def test_of_files_that_were_only_read_those_are_told_that_are_spoken_of(
+    behind: list[Message], lines: list[str]
+) -> None:
+    looked = [*read("src/sea.py"), *read("src/fog.py"), *LAMP, *behind]
+    assert [line for line in files(looked) if line.startswith("read")] == lines
 
 
-def test_many_files_that_were_only_read_are_not_all_told() -> None:
-    [line] = [each for each in files([m for n in range(20) for m in read(f"src/sea_{n}.py")]) if "read" in each]
+def test_a_folder_that_was_looked_at_is_no_file_that_was_read() -> None:
+    looked = [*runs("read", {"path": "/srv/lamp"}, "shine.py"), *read("/srv/lamp/shine.py")]
+    told = files([*looked, says("In lamp the file shine.py is the one.")])
+    assert [line for line in told if line.startswith("read")] == ["read: /srv/lamp/shine.py"]
+
+
+def test_what_a_diff_names_and_the_state_tells_as_not_committed_is_told_there_alone() -> None:
+    before = facts_of([TASK, *bash("git diff main --stat", " src/lamp.py | 9 ++"), *read("src/fog.py")])
+    behind = facts_of([*bash("git status --short", " M src/lamp.py"), says("The lamp.py is yours.")])
+    assert part(settled(before, behind), "Files") == []
+
+
+def test_of_many_files_those_that_the_findings_are_about_stand_first() -> None:
+    looked = [m for n in range(20) for m in read(f"src/sea_{n}.py")]
+    named = says(f"I went through {', '.join(f'sea_{n}.py' for n in range(20))}.")
+    found = [says(f"`src/sea_{n}.py:3` counts a ship twice.") for n in (2, 7)]
+    [line] = [each for each in files([*looked, named, *found]) if "read" in each]
+    assert "sea_2.py" in line
+    assert "sea_7.py" in line
     assert line.count("sea_") == 6
     assert line.endswith("and 14 more")
 
@@ -161,10 +210,12 @@ def test_the_folder_of_the_work_is_no_file_in_it() -> None:
     ["/tmp/try/lamp.py", "/srv/lamp/node_modules/clock/index.js", "/home/ann/go/pkg/mod/example.org/clock/tick.go"],
 )
 def test_what_was_read_of_tries_and_of_others_code_is_not_told_beside_the_files_of_the_work(path: str) -> None:
-    told = files([*read("/srv/lamp/shine.py"), *read(path), *edit("/srv/lamp/log.py", "def log(ship): ...")])
+    name = path.rpartition("/")[2]
+    says_why = says(f"That shine.py is too slow is the fault of {name}.")
+    told = files([*read("/srv/lamp/shine.py"), *read(path), says_why, *edit("/srv/lamp/log.py", "def log(ship): ...")])
     assert any("shine.py" in line for line in told)
-    assert not any(path.rpartition("/")[2] in line for line in told)
-    assert any(path in line for line in files(read(path)))
+    assert not any(name in line for line in told)
+    assert any(path in line for line in files([*read(path), says_why]))
 
 
 def test_a_file_that_is_gone_is_told_so_however_long_ago_that_was_committed() -> None:

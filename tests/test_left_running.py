@@ -46,6 +46,8 @@ def told(facts: Facts) -> list[str]:
         ([SERVED, "kill $(lsof -ti:8123)"], []),
         ([SERVED, "lsof -ti:8123 | xargs kill -9"], []),
         ([f"{SERVED}; kill %1"], []),
+        ([f"{SERVED}; pkill -f 'server.py'"], []),
+        (["nohup npm run shop >/tmp/shop.log 2>&1 & sleep 2", "pkill -f 'vite serve' 2>/dev/null; git status"], []),
         (["node render.js & node draw.js & wait"], []),
         (["pytest -q & sleep 5"], []),
         (["timeout 20 node serve.js & sleep 5"], []),
@@ -59,6 +61,17 @@ def test_what_was_put_into_the_background_runs_until_it_is_ended(commands: list[
 
 def test_what_could_not_be_started_does_not_run() -> None:
     assert told(facts_of([*ASKED, *ran(SERVED, answer="Exit code 7\ncurl: (7) Failed to connect")])) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "lines"), [("pkill -f http.server", []), ("pkill -f redis", ["runs still when seen last: `python3 -m http.server 8123` (17)"])]
+)  # fmt: skip
+def test_what_a_client_keeps_running_is_ended_by_a_command_that_names_it(command: str, lines: list[str]) -> None:
+    call = ToolCall("s", "exec_command", json.dumps({"cmd": "python3 -m http.server 8123"}))
+    answer = ToolResult("s", (Text("Chunk ID: 1\nProcess running with session ID 17\nOutput:\n"),))
+    serving = [Message("assistant", (call,)), Message("tool", (answer,))]
+    assert told(facts_of([*ASKED, *serving, *ran(command)])) == lines
+    assert told(settled(facts_of([*ASKED, *serving]), facts_of(ran(command)))) == lines
 
 
 def test_messages_behind_may_end_it() -> None:

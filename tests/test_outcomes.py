@@ -202,3 +202,37 @@ def test_an_answer_that_says_that_it_did_not_work_is_an_error_of_the_call(answer
 )
 def test_an_answer_that_only_has_a_field_for_errors_or_tells_of_some_is_none(answer: str) -> None:
     assert told(runs("book_collection", {"claim": "CL-5583"}, answer)) == []
+
+
+BLOCKED = "exec_command failed for `/bin/zsh -lc 'rm -rf drafts && make lint'`: CreateProcess { message: \"Rejected(\\\"`/bin/zsh -lc 'rm -rf drafts && make lint'` rejected: use a safer way\\\")\" }"  # fmt: skip
+DENIED = "Permission for this action was denied by the auto mode. Reason: It writes where others read. If you have other tasks, go on."  # fmt: skip
+IN_CODE = 'const r = await tools.exec_command({cmd:"rm -rf drafts && make lint"}); text(r.output);'
+
+
+@pytest.mark.parametrize(
+    ("messages", "why"),
+    [
+        (bash("rm -rf drafts && make lint", BLOCKED), ": use a safer way"),
+        (bash("rm -rf drafts && make lint", DENIED, error=True), ": It writes where others read"),
+        (bash("rm -rf drafts && make lint", "Permission to use Bash with command rm -rf drafts && make lint has been denied.", error=True), ""),
+        (runs("exec", IN_CODE, f"Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\n{BLOCKED}"), ": use a safer way"),
+    ],
+)  # fmt: skip
+def test_a_call_that_the_clients_rules_refuse_was_not_made_and_is_told_once_with_the_reason(
+    messages: list[Message], why: str
+) -> None:
+    facts = facts_of([ASKED, *messages, *messages, says("Let me see.")])
+    line = f"`rm -rf drafts && make lint` → not made, the client refuses it{why}"
+    assert [piece.text for piece in facts.pieces if piece.by == "tool"] == [line]
+    assert files(facts, 1_000) == []
+    assert not facts.commands
+    assert told(messages) == []
+
+
+def test_a_script_that_broke_at_its_only_call_did_not_do_it() -> None:
+    code = 'await tools.apply_patch("*** Begin Patch\\n*** Update File: lint.sh\\n@@\\n-a\\n+b\\n*** End Patch");'
+    broke = (
+        "Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\napply_patch verification failed: no such lines"
+    )
+    assert files(facts_of([ASKED, *runs("exec", code, broke)]), 1_000) == []
+    assert files(facts_of([ASKED, *runs("exec", code, "Script completed\nWall time 0.1 seconds\nOutput:\nDone")]), 1_000) == ["changed: lint.sh"]  # fmt: skip

@@ -78,10 +78,7 @@ def test_a_page_that_fills_its_budget_has_the_open_ones_alone() -> None:
     assert done_in(state_of(facts_of([TASK, *planned("Read the files")]), Brief(1_500, fills="words"))) == []
 
 
-UNCOMMITTED, UNCHANGED = (
-    "no commit of the changed files was seen in this session",
-    "the agent has changed nothing so far",
-)
+UNCOMMITTED, UNCHANGED = "not committed: src/quays.py", "the agent has changed nothing so far"
 EDITED = runs("edit", {"path": "src/quays.py", "oldText": "a", "newText": "b"}, id="e")
 READ = runs("read", {"path": "src/quays.py"}, "QUAYS = 3", id="r")
 COMMITTED = bash("git commit -am 'Name the quays'", "[main 1a2b3c4] Name the quays\n 1 file changed")
@@ -98,14 +95,22 @@ def noted_in(*messages: Message) -> list[str]:
 @pytest.mark.parametrize(
     "messages",
     [
-        EDITED,
-        [*EDITED, *bash("pytest -q", "3 passed")],
-        [*bash("sed -i s/a/b/ src/quays.py"), *bash("git diff --stat", " src/quays.py | 2 +-")],
-        [*EDITED, says("The quays have names.")],
+        [*EDITED, *bash("git log --oneline -3", "")],
+        [*bash("cd /srv/harbour && git log -3"), *bash("sed -i s/a/b/ src/quays.py"), *bash("pytest -q", "3 passed")],
+        [*EDITED, *bash("git diff", "diff --git a/src/quays.py b/src/quays.py"), says("The quays have names.")],
+        [user("Name the quays on a branch of their own."), *EDITED],
     ],
 )  # fmt: skip
 def test_changes_that_nobody_was_seen_to_commit_are_told_so(messages: Sequence[Message]) -> None:
     assert noted_in(*messages) == [UNCOMMITTED]
+
+
+def test_the_folder_of_the_work_is_no_file_that_is_not_committed() -> None:
+    made = [
+        m for n in (1, 2, 3) for m in runs("write", {"path": f"/srv/harbour/quays/q{n}.py", "content": "x"}, id=f"{n}")
+    ]
+    messages = [TASK, *bash("git log -3"), *bash("cp -r drafts/ /srv/harbour/quays/"), *made]
+    assert "not committed: q3.py, q2.py, q1.py" in state_of(settled(facts_of(messages), facts_of([says("I read on.")])))
 
 
 @pytest.mark.parametrize(
@@ -117,11 +122,16 @@ def test_changes_that_nobody_was_seen_to_commit_are_told_so(messages: Sequence[M
         [*bash("git switch -c quays", "Switched to a new branch 'quays'"), *EDITED],
         [*EDITED, *runs("git_commit", {"message": "Name the quays"}, "done", id="g")],
         [*EDITED, *COMMITTED[:1]],
-        [*EDITED, says("I changed src/quays.py and committed it as 1a2b3c4.")],
+        [*EDITED, *bash("git diff"), says("I changed src/quays.py and committed it as 1a2b3c4.")],
+        [*bash("sed -i s/a/b/ src/quays.py"), *bash("git diff --stat", " src/quays.py | 2 +-")],
+        EDITED,
+        [*EDITED, *bash("pytest -q", "3 passed")],
         runs("edit", {"path": "/tmp/try.py", "oldText": "a", "newText": "b"}, id="t"),
     ],
 )
-def test_nothing_is_said_of_commits_where_something_tells_of_them(messages: Sequence[Message]) -> None:
+def test_nothing_more_is_said_of_commits_where_something_tells_of_them_and_without_a_repository(
+    messages: Sequence[Message],
+) -> None:
     assert noted_in(*messages) == []
 
 
@@ -134,6 +144,8 @@ def test_nothing_is_said_of_commits_where_something_tells_of_them(messages: Sequ
         [*planned("Read the files"), *READ],
         runs("exec", 'await tools.exec_command({cmd: "cat a.py"}); await tools.exec_command({cmd: "ls src"});', "QUAYS = 3", id="x"),
         runs("Agent", {"description": "Explore the harbour", "prompt": "Look."}, "There are three quays.", id="a") + READ,
+        [*runs("spawn_agent", {"agent_type": "architect", "task_name": "quays_rereview"}, '{"task_name":"/root/quays_rereview"}', id="s"), *runs("wait_agent", {"timeout_ms": 9}, "Wait timed out.", id="w"), *runs("send_message", {"target": "quays_rereview", "message": "And the boats?"}, "", id="m"), *READ],
+        [*bash("sail --help | head -9", "usage: sail"), *READ],
     ],
 )  # fmt: skip
 def test_work_that_only_looked_changed_nothing(messages: Sequence[Message]) -> None:
@@ -182,39 +194,17 @@ def test_what_changed_nothing_in_two_runs_changed_nothing_in_both() -> None:
 
 WATCH = bash("cargo test -p harbour", "Process running with session ID 4117\nOutput:\n   Compiling harbour")
 WATCHED = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process exited with code 0\nOutput:\ntest result: ok. 9 passed; 0 failed", id="w")  # fmt: skip
-BELOW = "when the messages below begin there runs: "
 
 
-def test_what_the_messages_below_wait_for_is_told_as_running_there() -> None:
-    before, behind = facts_of([TASK, *WATCH]), facts_of([*WATCHED, says("All tests of the harbour pass.")])
-    lines = state_of(settled(before, behind))
-    assert f"{BELOW}`cargo test -p harbour` (4117)" in lines
-    assert not any(line.startswith("runs still") for line in lines)
-    assert BELOW not in "\n".join(state_of(merge(before, behind)))
-    assert BELOW not in "\n".join(state_of(from_data(settled(before, behind).data())))
+def test_what_ended_in_the_messages_below_is_not_told_as_running() -> None:
+    lines = state_of(settled(facts_of([TASK, *WATCH]), facts_of([*WATCHED, says("All tests of the harbour pass.")])))
+    assert not any("4117" in line for line in lines)
 
 
-def test_what_runs_behind_them_still_is_told_once() -> None:
+def test_what_runs_behind_them_still_is_told() -> None:
     waits = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process running with session ID 4117", id="w")
     lines = state_of(settled(facts_of([TASK, *WATCH]), facts_of(waits)))
     assert [line for line in lines if "4117" in line] == ["runs still when seen last: `cargo test -p harbour` (4117)"]
-
-
-def test_what_ended_below_is_no_question_where_a_page_comes_back_as_text() -> None:
-    page = compose(ROOM, settled(facts_of([TASK, *WATCH]), facts_of(WATCHED)))
-    again = facts_of([user(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}")])
-    assert BELOW in page
-    assert not again.running
-    assert not any(BELOW in piece.text for piece in again.pieces)
-
-
-def test_what_the_messages_below_ask_after_was_running_there_though_its_end_was_not_seen() -> None:
-    asked = runs("write_stdin", {"session_id": 4117, "chars": ""}, "Process running with session ID 4117", id="w")
-    looked = [message for n in range(30) for message in bash(f"sed -n {n},40p quays.rs", "fn quay() {}")]
-    before = facts_of([TASK, *WATCH])
-    told = f"{BELOW}`cargo test -p harbour` (4117)"
-    assert told in state_of(settled(before, facts_of([*asked, *looked])))
-    assert told not in state_of(settled(before, facts_of(looked)))
 
 
 AGENT = runs("spawn_agent", {"message": "Look through the quays."}, '{"agent_id":"q-17","nickname":"Gull"}', id="g")

@@ -401,9 +401,9 @@ def test_a_tool_that_opens_a_pull_request_may_say_from_which_branch() -> None:
 @pytest.mark.parametrize(
     ("command", "answer", "line"),
     [
-        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py; also not committed: notes.md"),
+        ("git status --short", " M src/rows.py\n?? notes.md", "not committed: src/rows.py; not committed, not by the agent: notes.md"),
         ("git status", "On branch main\nChanges not staged for commit:\n\tmodified:   src/rows.py\n\nno changes added", "not committed: src/rows.py"),
-        ("git status -sb", "## main\n M notes.md", "not committed: notes.md"),
+        ("git status -sb", "## main\n M notes.md", "not committed, not by the agent: notes.md"),
         ("git status --short | head -1", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
         ("git status --short src/rows.py", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
     ],
@@ -438,6 +438,52 @@ def test_what_others_left_uncommitted_is_told_until_it_is_committed_or_put_away(
     for after in (COMMITTED, ("git status --short", "")):
         for facts in (facts_of([*seen, *ran(after)]), merge(facts_of(seen), facts_of(ran(after)))):
             assert "not committed" not in "".join(told(facts))
+
+
+@pytest.mark.parametrize(
+    ("command", "known"),
+    [("pytest -q", True), ("cd /srv && gofmt -w src/rows.py", True), ("make rows", False), ("make rows && pytest -q", False), ("mv old new", False)],
+)  # fmt: skip
+def test_files_that_no_edit_changed_are_others_where_no_command_may_have_written_them(
+    command: str, known: bool
+) -> None:
+    listed = ("git status --short", " M src/rows.py\n M notes.md")
+    [line] = told(facts_of([*edited("src/rows.py"), *ran((command, "ok"), listed)]))
+    others = "not committed, not by the agent" if known else "also not committed"
+    assert line == f"git: not committed: src/rows.py; {others}: notes.md"
+
+
+LONG = "On branch main\nChanges to be committed:\n\tmodified:   src/rows.py\n\nChanges not staged for commit:\n\tmodified:   notes.md\n\nUntracked files:\n\ttry/"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ([("git status --short", "M  src/rows.py\n M notes.md\n?? try/")], "staged: src/rows.py; changed, not staged: notes.md; untracked: try/"),
+        ([("git status", LONG)], "on branch main; staged: src/rows.py; changed, not staged: notes.md; untracked: try/"),
+        ([("git status", LONG.replace("notes.md", "src/rows.py"))], "on branch main; staged: src/rows.py; changed, not staged: src/rows.py; untracked: try/"),
+        ([("git status --short", "MM src/rows.py\nA  src/dates.py")], "staged: src/rows.py, src/dates.py; changed, not staged: src/rows.py"),
+        ([("git diff --cached --stat", " src/rows.py | 2 +-"), ("git diff --stat", " notes.md | 4 ++")], "staged: src/rows.py; changed, not staged: notes.md"),
+        ([("git add src/rows.py && git status --short", "M  src/rows.py\n?? try/")], "staged: src/rows.py; untracked: try/"),
+        ([("git status --short", "M  src/rows.py\nA  src/dates.py")], "not committed: src/rows.py, src/dates.py"),
+        ([("git status --short", " M src/rows.py\n?? try/")], "not committed: src/rows.py, try/"),
+        ([("git status --short", "M  src/rows.py\n M notes.md"), ("git add notes.md", "")], "not committed: notes.md; not committed, not by the agent: src/rows.py"),
+        ([("git status --short && git add notes.md", "M  src/rows.py\n M notes.md")], "not committed: notes.md; not committed, not by the agent: src/rows.py"),
+        ([("git diff --stat HEAD", " notes.md | 4 ++"), ("git diff --cached --stat", " src/rows.py | 2 +-")], "not committed: notes.md, src/rows.py"),
+    ],
+)  # fmt: skip
+def test_what_is_staged_is_told_apart_where_some_of_it_is_not(steps: list[tuple[str, str]], line: str) -> None:
+    assert told(facts_of(ran(*steps))) == [f"git: {line}"]
+    folded = merge(facts_of(ran(*steps[:1])), facts_of(ran(*steps[1:]))) if steps[1:] else facts_of(ran(*steps))
+    assert told(from_data(folded.data())) == [f"git: {line}"]
+
+
+def test_what_the_agent_staged_and_changed_again_is_told_so() -> None:
+    listed = ran(("git add -u && git status --short", "M  src/rows.py\n?? try/"))
+    changed = facts_of([*edited("src/rows.py"), *listed])
+    assert told(changed) == ["git: staged: src/rows.py; untracked: try/"]
+    again = facts_of([*edited("src/rows.py"), *listed, *edited("src/rows.py")])
+    assert told(again) == ["git: changed since: src/rows.py; staged: src/rows.py; untracked: try/"]
 
 
 def test_a_commit_that_git_counts_as_ahead_is_not_pushed_until_a_push_is_seen() -> None:

@@ -648,6 +648,7 @@ def test_an_answer_belongs_to_the_call_before_it_where_ids_are_used_again() -> N
 REFUSED = [
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\nkeep it",
     "The user doesn't want to take this action right now. STOP what you are doing and wait: the user said:\nkeep it\n\nNote: The user's next message may contain a correction.",
+    "Permission for this tool use was denied. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). The user said:\nkeep it",
     "The user rejected permission to use this specific tool call with the following feedback: keep it",
     "The user denied this operation and provided the following feedback:\n<feedback>\nkeep it\n</feedback>",
     '{"status":"denied","message":"The user denied this operation","feedback":"keep it"}',

@@ -10,7 +10,7 @@ from foldline import Brief, Compactor, Message, Summary
 from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.standing import answered
-from foldline._facts.told import UNCHANGED, UNCOMMITTED
+from foldline._facts.told import UNCHANGED
 from foldline._messages import replace
 from foldline._page.extract import compose
 from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
@@ -1032,7 +1032,7 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     told = page_before([*bash("rm try.py"), *edit("src/cols.py")], work)
     assert not any("last run" in line for line in section(told, "State"))
     assert "git: on branch main; last commit 1a2b3c4 “x”; changed since: src/cols.py" in section(told, "State")
-    assert section(told, "Files")[0] == "changed: src/rows.py"
+    assert section(told, "Files")[0] == "changed: src/{rows.py, cols.py}"
 
 
 def test_a_commit_of_the_messages_that_stay_is_told_as_theirs() -> None:
@@ -1052,7 +1052,7 @@ def test_what_the_messages_that_stay_tell_is_not_told_in_the_state() -> None:
 
 
 def test_what_the_agent_said_last_is_not_told_where_it_says_more_in_the_messages_that_stay() -> None:
-    meant = "I'll parse the state, run the focused tests and the linter, then open a pull request and answer there."
+    meant = "I'll parse rows.csv, run the focused tests and the linter, then open a pull request and answer there."
     work = [TASK, *bash("cat rows.csv", "4711, 12\n" * 900), *while_saying(meant, "a.py")]
     kept = section(page_before(bash("cat b.py", "y"), work), "State")
     assert f"what the agent said it would do: {meant}" in kept
@@ -1154,10 +1154,7 @@ def test_what_a_report_lists_as_open_is_over_once_the_user_took_it_up_and_it_was
 ) -> None:
     work = [TASK, LONG, user("Now the target."), *edit("a.py"), says(LISTED)]
     assert section(page_before([user(order), *edit("t.py")], work), "State")[-2:] == [THREAD, GAPS]
-    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == [
-        UNCOMMITTED,
-        *left,
-    ]
+    assert section(page_before([user(order), *edit("t.py"), says("It is done.")], work), "State")[1:] == left
 
 
 NUMBERED = "The old ones are closed.\n\nStill open (3): #12 (dates), #9 (the export), #7 (a menu)."

@@ -123,16 +123,8 @@ def settled(facts: Facts, behind: Facts) -> Facts:
         todos=both.todos,
         commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
         running={id: text for id, text in facts.running.items() if id in both.running},
-        ended={
-            id: text for id, text in facts.running.items() if text and id not in both.running and _named(id, behind)
-        },
         now=both,
     )
-
-
-def _named(id: str, facts: Facts) -> bool:
-    """Whether messages say anything of a program that was begun before them."""
-    return id in facts.running or id in facts.heard
 
 
 def bounded(facts: Facts) -> Facts:

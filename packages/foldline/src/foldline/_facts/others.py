@@ -30,7 +30,9 @@ _HEADED = pattern(r"[`*)\s]*(?:--|[—–:-])\s")
 _CITED = pattern(r":\d|#L\d")
 """Behind a file: a line of it is cited, as reviews do."""
 
-_LOOKS = pattern(r"\b(?:review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE)
+_LOOKS = pattern(
+    r"(?:\b|_)(?:(?:re)?review|explor|analy[sz]|research|investigat|audit|inspect|histor|search|assess)", re.IGNORECASE
+)
 """How an agent is called, or its task, that only looks: what its report tells of files is not its work."""
 
 _RESULT = pattern(r"<(?:task_)?(result|event|summary)>(.*?)</(?:task_)?\1>", re.DOTALL)
@@ -71,7 +73,7 @@ _CONCLUDING = ("verdict", "conclusion", "summary")
 _NAME = 60
 """Characters by which another agent is named."""
 
-_CALLED = ("description", "subagent_type", "agent_type", "name", "title")
+_CALLED = ("description", "subagent_type", "agent_type", "task_name", "name", "title")
 """The arguments that say in a few words what another agent is to do, or which one it is."""
 
 _WHICH = ("subagent_type", "agent_type", "agent", "agent_name", "target")

@@ -11,6 +11,7 @@ from foldline._facts.merged import SILENT, ends
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Facts, Repository
+from foldline._facts.uncommitted import commits, remaining, with_left
 from foldline._facts.unmerged import stops, under_way
 from foldline._messages import replace
 from foldline._patterns import pattern
@@ -46,12 +47,6 @@ _CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MU
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
 
-_LISTED = rare(r"^(?:(?: [MADRCU]|[MADRCU?]{1,2}|[MADRCU] ) |\t(?:[a-z ]{4,16}: +)?)(?:\S+ -> )?(\S+)$", re.MULTILINE)
-"""A file that is not committed, as `git status` lists it, short or long."""
-
-_COUNTED = rare(r"^ (?!\.\.\./)(\S+) +\| +(?:\d+|Bin)\b", re.MULTILINE)
-"""A file that is not committed, as `git diff --stat` counts what was changed in it."""
-
 _COMPARED = rare(
     r"^(?:diff --git a/\S+ b/(\S+)| (?!\.\.\./)(\S+) +\| +(?:\d+|Bin)\b.*|[MADRCT]\d*\t(?:\S+\t)?(\S+)|\d+\t\d+\t(\S+))$",
     re.MULTILINE,
@@ -74,9 +69,6 @@ _TIP = re.compile(
 _HEAD_ON = pattern(r"\(HEAD -> ([^\s,)]+)")
 _MOVING = ("rebase", "reset", "pull", "merge", "am")
 """Calls behind which another commit is the newest one, unless git says that all was there."""
-
-_PUTTING_AWAY = ("stash", "reset", "restore", "checkout", "clean")
-"""Calls behind which what was changed may be no longer there."""
 
 _UNMOVED = pattern(r"(?i)\bup[ -]to[ -]date\b")
 _ELSEWHERE = re.compile(
@@ -106,7 +98,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
     asked: dict[str, list[list[str]]] = {}
     unsure = goes_on(command, answer)
     for name, args, folder in programs(command, where):
-        if name in ("git", "gh", "glab") and args and not (unsure and _commits(args)):
+        if name in ("git", "gh", "glab") and args and not (unsure and commits(args)):
             asked.setdefault(folder, []).append(args)
     answers = _COMMITTED_LINE.split(answer) if len(asked) > 1 else [answer]
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
@@ -114,7 +106,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
         now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
-        now = _with_left(now, _unsettled(calls), said, at, whole="|" not in command)
+        now = with_left(now, calls, said, at, whole="|" not in command)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder), named_only=False))
     told = [each for each in known if replace(each, folder="") != Repository()][-MOST:]
     return _ended(told, ends([args for calls in asked.values() for args in calls], answer))
@@ -235,7 +227,7 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         branch = "" if found["branch"] == _DETACHED else found["branch"]
         known = _committed(known, f"{found['hash']} “{found['subject'].strip()}”", at)
         known = replace(known, branch=branch)
-    if not shown and any(map(_commits, asked)) and not _NO_COMMIT.search(answer):
+    if not shown and any(map(commits, asked)) and not _NO_COMMIT.search(answer):
         said = next(filter(None, map(_message, reversed(asked))), "")
         known = _committed(known, _shown(answer) or said, at)
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
@@ -243,7 +235,7 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     if compared := _compared(asked, answer):
         known = replace(known, compared=tuple(dict.fromkeys((*known.compared, *compared)))[:_FILES])
     for args in asked if known.left else ():
-        known = replace(known, left=_remaining(known.left, args))
+        known = replace(known, left=remaining(known.left, args))
     if _AHEAD.search(answer):
         known = replace(known, ahead=True, pushed=False)
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
@@ -258,38 +250,11 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
     return known
 
 
-def _with_left(known: Repository, calls: Sequence[list[str]], answer: str, at: int, *, whole: bool) -> Repository:
-    """A repository with what git lists as changed and not committed; where the answer is the `whole` list nothing else is."""
-    listing = answer.partition("\ndiff --git ")[0]
-    listed = _LISTED.findall(listing) if any(map(_lists_all, calls)) else []
-    counts = [args for args in calls if "--stat" in args]
-    counted = _COUNTED.findall(listing) if counts and all(map(_compares_tree, counts)) else []
-    left = [*(() if listed and whole else known.left), *listed, *counted]
-    if not (listed or counted):
-        return known
-    known = replace(known, clean=False, left=tuple(dict.fromkeys(left)), listed=at)
-    return replace(known, settled=at) if listed and whole else known
-
-
-def _compares_tree(args: list[str]) -> bool:
-    """Whether git is asked for all that is not committed, and not for what other commits changed."""
-    return args[0] == "diff" and all(arg.startswith("-") or arg == "HEAD" for arg in args[1:])
-
-
 def _compared(asked: Sequence[list[str]], answer: str) -> list[str]:
     """The files that a diff names which was asked for, unless history was as well."""
     diffs = [args for args in asked if "diff" in (args[0], *args[1:2])]
     history = any(args[0] in ("show", "log") for args in asked)
     return [next(filter(None, found)) for found in _COMPARED.findall(answer)] if diffs and not history else []
-
-
-def _remaining(left: Sequence[str], args: list[str]) -> tuple[str, ...]:
-    """What is left of changed files behind a call that may put them away."""
-    if (args[0] == "stash" and args[1:2] not in (["list"], ["show"])) or (args[0] == "reset" and "--hard" in args):
-        return ()
-    if args[0] not in ("restore", "checkout", "rm") or "--staged" in args:
-        return tuple(left)
-    return () if "." in args else tuple(path for path in left if path not in args)
 
 
 def _ended(known: Sequence[Repository], told: Iterable[tuple[str, str]]) -> tuple[Repository, ...]:
@@ -363,24 +328,9 @@ def _lists_changes(args: list[str]) -> bool:
     return args[0] == "status" and any(arg in ("--short", "-s", "--porcelain", "-sb") for arg in args[1:])
 
 
-def _lists_all(args: list[str]) -> bool:
-    """Whether git is asked for all files that are not committed, whatever else it says."""
-    return args[0] == "status" and all(arg.startswith("-") for arg in args[1:])
-
-
-def _unsettled(calls: Sequence[list[str]]) -> Sequence[list[str]]:
-    """The calls behind the newest one that takes in what was changed, or puts it away: what was listed before may be gone."""
-    settling = (i for i, args in enumerate(calls, 1) if _commits(args) or args[0] in _PUTTING_AWAY)
-    return calls[max(settling, default=0) :]
-
-
-def _commits(args: list[str]) -> bool:
-    return args[0] == "commit" and "--dry-run" not in args
-
-
 def _message(args: list[str]) -> str:
     """The first line of the message that a commit is given; empty where it is not given there."""
-    given = next((i for i, arg in enumerate(args[:-1]) if _commits(args) and _MESSAGE.fullmatch(arg)), None)
+    given = next((i for i, arg in enumerate(args[:-1]) if commits(args) and _MESSAGE.fullmatch(arg)), None)
     line = args[given + 1].strip().partition("\n")[0] if given is not None else ""
     return f"“{line}”" if line and "$(" not in line else ""
 
@@ -437,6 +387,7 @@ def _later(older: Repository, new: Repository) -> Repository:
         clean=new.clean if new.settled >= 0 else older.clean,
         listed=max(older.listed, new.listed),
         left=new.left if new.settled >= 0 else tuple(dict.fromkeys((*older.left, *new.left))),
+        marks=new.marks if new.settled >= 0 else older.marks | new.marks,
         ahead=new.ahead or (older.ahead and not new.pushed and new.branch in ("", older.branch)),
     )
 

@@ -35,6 +35,9 @@ SOON = 24
 """Messages after which a program has ended that was still running and ends by itself."""
 
 _PARTS = pattern(r"[\w.-]{2,}")
+_SCRIPTS = pattern(r"\b(?:npm|pnpm|yarn|bun|deno|make|just|task|mise) ")
+"""How a script of the project's is run, of which nobody knows which program that starts."""
+
 _STILL = pattern(r"<status>running</status>")
 _ASKING = frozenset({"wait", "agent", "agents"})
 """Words in the names of tools that ask after other agents, or end them."""
@@ -73,7 +76,9 @@ class Running:
             if step.partition(" ")[0] == "wait":
                 self._left.update(dict.fromkeys(begun, ""))
             elif step.partition(" ")[0] in KILLING:
-                self._left = {id: "" if ends(step, text) else text for id, text in self._left.items()} | {step: ""}
+                over = [id for id, text in self._left.items() if id in begun or ends(step, text)]
+                self._left.update(dict.fromkeys([*over, step], ""))
+                self.known.update((id, "") for id, text in self.known.items() if text and ends(step, text))
             elif not failed:
                 self._left.pop(step, None)
                 self._left[step] = step
@@ -138,10 +143,11 @@ class Running:
 
 
 def ends(step: str, program: str) -> bool:
-    """Whether a step that ends programs ends one: by words of its own, else by a number, of which nobody knows whose it is."""
+    """Whether a step that ends programs ends one: by words of its own, else by a number, of which nobody knows whose it is, or by
+    the name of what a script of the project's started."""
     name, *words = step.split()
     named = [word for word in words if not word.startswith("-")] if name in ("pkill", "killall") else []
-    return all(part in program for word in named for part in _PARTS.findall(word))
+    return bool(_SCRIPTS.search(program)) or all(part in program for word in named for part in _PARTS.findall(word))
 
 
 def only_waits(call: ToolCall) -> bool:

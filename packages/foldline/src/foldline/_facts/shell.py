@@ -135,6 +135,19 @@ def only_looks(command: str) -> bool:
     return bool(all_steps) and all(map(_looks, own))
 
 
+_NAMES_ALL = pattern(
+    r"(?:git|gh|glab|kill|pkill|mkdir)(?!\S)|\S+(?: run)? (?:fmt|format|env|list|show|-?-?version)\b|\S.* \S+\.[a-z]\w{0,5}$"
+)
+"""A step that writes no file of the work, or at most those that it names, or only how they are laid out."""
+
+
+def may_write(command: str) -> bool:
+    """Whether a command may write files that it does not name."""
+    own, _ = _own_steps(command)
+    steps = (step for step in own if not (_looks(step) or checks(_family(step))))
+    return not all(_NAMES_ALL.match(" ".join(step.words)) for step in steps)
+
+
 @lru_cache(maxsize=1_024)
 def attempts(command: str) -> tuple[str, ...]:
     """The steps of a command that try something, as they stand there: its checks, else the last one that does more than look."""
@@ -166,7 +179,7 @@ def _attempts(command: str) -> Sequence[_Step]:
 def _looks(step: _Step) -> bool:
     name, args = _program(step.words)
     args = _without_options(args) if name == "git" else args
-    return _LOOKS.match(" ".join([name, *args[:2]])) is not None
+    return "--help" in args or _LOOKS.match(" ".join([name, *args[:2]])) is not None
 
 
 def _family(step: _Step) -> str:

@@ -415,6 +415,7 @@ def changed_files(facts: Facts) -> list[File]:
         for file in facts.files
         if file.changed
         and not file.passed
+        and file.path != root
         and "/.git/" not in f"/{file.path}"
         and not _PASSING.search(file.path.removeprefix(root))
     ]

@@ -80,20 +80,14 @@ POINTER = "the project's own instructions hold as well (recall: {})"
 STILL_RUNS = "runs still when seen last: "
 """What stands before a program that was not seen to end."""
 
-RUNS_BELOW = "when the messages below begin there runs: "
-"""What stands before a program that ends in messages which stay."""
-
 INTENDED = "what the agent said it would do: "
 """What stands before the plan that it told in words."""
 
 DONE = "done of the plan: "
 """What stands before the steps that are done of a plan."""
 
-UNCOMMITTED, UNCHANGED = (
-    "no commit of the changed files was seen in this session",
-    "the agent has changed nothing so far",
-)
-"""What is said of changes where nothing tells of commits, and of work that only looked."""
+UNCOMMITTED, UNCHANGED = "not committed: ", "the agent has changed nothing so far"
+"""What stands before changed files where nothing tells of commits, and what is said of work that only looked."""
 
 LATER = "As the messages below leave it:"
 """What stands over a state behind which messages stay."""
@@ -104,7 +98,6 @@ NOT_SEEN = "(asked for, and not seen yet: "
 _RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
     STILL_RUNS,
-    RUNS_BELOW,
     INTENDED,
     DONE,
     UNCOMMITTED,

@@ -229,6 +229,8 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """Whether git said there that nothing was left to commit."""
     left: tuple[str, ...] = ()
     """What git listed there as changed and not committed."""
+    marks: dict[str, str] = field(default_factory=dict)
+    """How it marked each of them, as `git status --short` does: what is staged has a letter first, what is not one behind."""
     listed: int = -1
     """When it did so last."""
     compared: tuple[str, ...] = ()
@@ -241,7 +243,7 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        known = replace(self, folder="", ended={}, compared=(), listed=-1, under_way=self.under_way or None)
+        known = replace(self, folder="", ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None)
         return known != Repository()
 
 
@@ -268,8 +270,6 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     untouched: bool = False
     """Whether all that was done only looked; what is read from a summary may have changed anything."""
     end: int = 0
-    ended: dict[str, str] = field(default_factory=dict)
-    """What runs behind these messages and was seen to end in those that stay behind them; it holds for one page only."""
     now: Facts | None = None
     """What is known with the messages that stay behind these, where there are such; it holds for one page only."""
 
@@ -285,5 +285,5 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
 
     def data(self) -> dict[str, Any]:
         """The facts as plain JSON data."""
-        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None, ended={}))
+        data: dict[str, Any] = msgspec.to_builtins(replace(self, now=None))
         return data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from foldline._clipping import one_line
 from foldline._facts import wrappers
 from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
@@ -51,6 +52,9 @@ _OPENING = 400
 BY_USER = STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
 """How a call is told that the user stopped, and one that the user did not allow."""
 
+RULED_OUT = " → not made, the client refuses it"
+"""How a call is told that the rules of its client do not allow, before why they do not."""
+
 REPORTED = 1_000
 """What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
 
@@ -77,6 +81,9 @@ _OVERWROTE = rare(r"\b(?:has been updated|overwrote|overwritten)\b")
 
 _REMINDER = rare(r"<(system-reminder|system_reminder)>.*?(?:</\1>|\Z)", re.DOTALL)
 
+
+_TALKING = frozenset({"agent", "input", "message"})
+"""Words in the names of tools that tell another agent something, or end it."""
 
 _EDITING = frozenset({"edit", "insert", "replace"})
 """Words in the names of tools that may change the file which is open."""
@@ -108,6 +115,8 @@ class Work:
         self._asked: set[str] = set()
         """The calls that say something to the user: what they say and what is answered is read where it is said."""
         self._acting: Called | None = None
+        self._ruled_out: set[str] = set()
+        """Why calls were refused by the client's rules: a constraint, which is told once."""
 
     def call(self, call: ToolCall, at: int, part: int, *, answered: bool) -> None:
         """Follows a call; one that is not `answered` did what it says."""
@@ -146,9 +155,11 @@ class Work:
             return
         if result.error and _CANCELLED.match(text):
             return
-        if by_user := _by_user(result, text):
-            ended = EndedCall(called, Outcome())
-            self._pieces.tell(f"{ended.line}{by_user}", called.at, called.part, "call", "tool", edge=True)
+        if refused := _by_user(result, text) or _ruled_out(called.call, text):
+            line = EndedCall(called, Outcome()).line
+            if refused not in self._ruled_out:
+                self._pieces.tell(f"{line}{refused}", called.at, called.part, "call", "tool", edge=True)
+            self._ruled_out.update({refused}.difference(BY_USER))
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)
@@ -162,7 +173,8 @@ class Work:
         called, runs = self.running.answered(called, text)
         if waits and runs:
             return
-        error = result.error or (False if self._marks else None)
+        broke = text.startswith(wrappers.BROKE) and _is_one(called.call)
+        error = result.error or broke or (False if self._marks else None)
         end = Outcome() if runs else _end(called, result, text, error)
         self._settle(EndedCall(called, end, clean(unframed(text)), runs))
 
@@ -279,11 +291,17 @@ def _only_looked(ended: EndedCall) -> bool:
     if action.command:
         return ended.looks and not ended.changed and spells_out(call)
     words = words_of(call.name)
-    if action.plan is not None or only_waits(call):
+    if action.plan is not None or only_waits(call) or _goes_to_another(call):
         return True
     if words & DELEGATING:
         return only_looked(call)
     return ended.end.failed or (not ended.changed and bool(action.touches or words & LOOKING))
+
+
+def _goes_to_another(call: ToolCall) -> bool:
+    """Whether a call only has to do with another agent that is at work already."""
+    words, arguments = words_of(call.name), arguments_of(call)
+    return "wait" in words or ("target" in arguments and not isinstance(arguments, str) and bool(words & _TALKING))
 
 
 def _in_open_file(called: Called, answer: str) -> Called:
@@ -304,6 +322,18 @@ def _by_user(result: ToolResult, text: str) -> str:
     if text.startswith(wrappers.STOPS):
         return STOPPED
     return REFUSED if wrappers.REFUSED.search(text[:_OPENING]) else ""
+
+
+def _ruled_out(call: ToolCall, text: str) -> str:
+    """How a call is told that the rules of its client did not allow; empty for others."""
+    found = wrappers.RULED_OUT.search(unframed(text)) if _is_one(call) else None
+    why = one_line(next(filter(None, found.groups()), ""), LONGEST) if found else ""
+    return f"{RULED_OUT}: {why}" if why else RULED_OUT if found else ""
+
+
+def _is_one(call: ToolCall) -> bool:
+    """Whether a call is one, and no code of which a part may have run."""
+    return call.arguments.count("tools.") < 2
 
 
 def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> Outcome:

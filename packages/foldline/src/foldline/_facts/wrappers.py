@@ -171,6 +171,7 @@ FRAMES: tuple[Frame, ...] = (
 """The templates around a task, an answer or an objection of the user."""
 
 REFUSALS: tuple[Frame, ...] = (
+    _frame("The user said:", r"Permission for this tool use was denied.{0,400}?The user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, later
     _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code
     _frame("reason for the rejection:", r"The user doesn't want to .{0,400}?following reason for the rejection:\s*(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, newer
     _frame("following feedback:", r"The user rejected permission to use this specific tool call with the following feedback:\s*(.*)\Z"),  # opencode
@@ -180,10 +181,21 @@ REFUSALS: tuple[Frame, ...] = (
 """How a tool's result begins that the user refused, and in which words."""
 
 REFUSED = pattern(
-    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user)",
+    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",
     re.IGNORECASE,
 )
 """How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""
+
+BROKE = "Script failed\n"
+"""How Codex says that code of the agent's did not run to its end."""
+
+RULED_OUT = rare(
+    r"\A\s*(?:Script error:\n)?exec_command failed for `.*` rejected: (?P<codex>[^\\\"\n]{3,200})"
+    r"|\A(?:<\w+>)?Permission for this action was denied by [^\n]{1,60}?\. Reason: (?P<claude>[^\n]{3,400}?)\.*(?: If you have other |$)"
+    r"|\A(?:<\w+>)?Permission (?:to use \w+ [^\n]{1,2000}? has been|for this tool use was) denied\.",
+    re.DOTALL | re.MULTILINE,
+)
+"""How a client says that its rules do not allow a call, which was not made, and why: Codex, Claude Code."""
 
 ASKS = frozenset((
     "askuserquestion", "askuserquestions", "askuser", "askhuman", "humaninput", "getuserinput", "requestuserinput", "question",

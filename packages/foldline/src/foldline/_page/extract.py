@@ -18,7 +18,6 @@ from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences, split
 from foldline._facts.standing import answered, comes_last
 from foldline._facts.told import ASKED_BEFORE, LATER, POINTER, given_by
-from foldline._facts.trails import STAGED
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
@@ -33,6 +32,7 @@ from foldline._page.plain import plain
 from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
+from foldline._page.remedies import has_remedy, with_remedies
 from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
@@ -124,11 +124,12 @@ def _known_of(standing: Sequence[Rule], text: str) -> int:
 
 def _for_reading(facts: Facts) -> Facts:
     """The facts without what the agent wrote into files, where it stands to be read, without what only says how it called, with
-    long commands cut, and with calls and names that come over and over told once; with the files of which messages behind say
-    nothing but that a commit took them in: a bare name beside whole paths says not where."""
+    long commands cut, and with calls and names that come over and over told once; with the files that the agent changed behind
+    them: a bare name beside whole paths says not where."""
+    facts = replace(facts, pieces=tuple(with_remedies(facts)))
     known = {file.path for file in facts.files}
-    staged = (file for file in facts.latest.files if STAGED in file.actions and file.path not in known)
-    behind = (file for file in staged if "/" in file.path or not any(map(is_absolute, known)))
+    changed = (f for f in facts.latest.files if f.changed and f.by == "" and f.path not in known)
+    behind = (file for file in changed if "/" in file.path or not any(map(is_absolute, known)))
     over = _overtaken(facts)
     told = named_once([_in_short(p) for i, p in enumerate(facts.pieces) if p.kind not in FILLING and i not in over])
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
@@ -239,6 +240,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     if not brief.fills:
         over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
         over = without_beginnings(facts.pieces, over)
+    over -= {e.place for e in found if has_remedy(e.piece)}
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]
     found = [e for e in found if not _shown(e.piece, shown) and e.piece.kind != "rule"]

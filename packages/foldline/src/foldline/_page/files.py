@@ -44,6 +44,11 @@ _ROOMY = 250
 
 COMPARED = "in diffs that were read"
 
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|pdf)$", re.IGNORECASE)
+"""A file whose sight no words keep."""
+
+_NAME_SAID = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*", re.ASCII)
+
 _READ, _COMPARED, _TRIED = 6, 12, 6
 """The files that are told there of those only read, of those of diffs, and of the agent's own tries."""
 
@@ -76,11 +81,11 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 def few_files(facts: Facts, room: int) -> list[str]:
     """The files that a page needs which is read: those changed for the newest request or not committed, and those of work that was
     committed before it, each in a line with what was touched in it where they are few, else those of the former that were changed
-    most; some that were read for it, or that the user named."""
+    most; of those that were only looked at the ones that the user or the agent speaks of, of an agent that says nothing the last."""
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
     there = (f for f in known.changed if f.state in ("created", "modified"))
-    earlier = [f for f in there if any(commit > f.changed_at for commit in over)]
+    earlier = [f for f in there if any(commit >= f.changed_at for commit in over)]
     earlier = earlier if len(earlier) < len(known.changed) else []
     tried = [f for f in known.changed if f.path in known.tries]
     work = [f for f in known.changed if f.path not in known.tries]
@@ -96,11 +101,12 @@ def few_files(facts: Facts, room: int) -> list[str]:
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
-    compared = by_change(known.compared, asked)[:_COMPARED]
-    lines += _listed(COMPARED, known.compared, compared, min(room - size(lines), room // 3))
-    read = _newly_read(facts, known.read, asked)
-    ranked = sorted(read, key=lambda file: (named_in(asked, file), file.seen), reverse=True)[:_READ]
-    lines += _listed("read", read, ranked, (room - size(lines)) // 2)
+    spoken = _spoken_of(facts, asked)
+    compared = [f for f in known.compared if not known.changed or spoken[_name(f)]]
+    lines += _listed(COMPARED, compared, _most_spoken(compared, spoken)[:_COMPARED], min(room - size(lines), room // 3))
+    silent = not any(piece.by == "agent" for piece in facts.latest.pieces)
+    read = [f for f in known.read if silent or spoken[_name(f)] or _PICTURE.search(f.path)]
+    lines += _listed("read", read, _most_spoken(read, spoken)[:_READ], (room - size(lines)) // 2)
     newest = sorted(tried, key=lambda file: file.seen, reverse=True)[:_TRIED]
     return lines + _listed(TRIED, tried, newest, room - size(lines))
 
@@ -120,7 +126,6 @@ def _known(facts: Facts) -> _Known:
     )
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
-    changed = [file for file in changed if file.path]  # the root itself is named above
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     return _Known(root, changed, put_back, compared, read, {_shown(path, root, home) for path in tries(facts)})
@@ -144,11 +149,19 @@ def _committed_before(facts: Facts) -> list[int]:
     return [p.at for p in facts.latest.pieces if p.by == "tool" and p.at < asked and p.text.startswith(COMMIT)]
 
 
-def _newly_read(facts: Facts, read: Sequence[File], asked: str) -> list[File]:
-    """The files that were read since the request for which any was read last, and those that the user named."""
-    newest = max((file.seen for file in read), default=0)
-    since = max((r.at for r in facts.latest.requests if r.at <= newest), default=0)
-    return [file for file in read if file.seen >= since or named_in(asked, file)]
+def _spoken_of(facts: Facts, asked: str) -> Counter[str]:
+    """How often the user and the agent say each word that may be a file's name."""
+    said = (piece.text for piece in facts.latest.pieces if piece.by == "agent")
+    return Counter(word for text in (asked, *said) for word in _NAME_SAID.findall(text))
+
+
+def _most_spoken(some: Iterable[File], spoken: Counter[str]) -> list[File]:
+    """Files by how often they are spoken of, those that were looked at last before others."""
+    return sorted(some, key=lambda file: (spoken[_name(file)], file.seen), reverse=True)
+
+
+def _name(file: File) -> str:
+    return file.path.rpartition("/")[2]
 
 
 def _from(home: str, file: File) -> File:
@@ -165,7 +178,8 @@ def _once(some: Iterable[File]) -> list[File]:
 def _read(facts: Facts, home: str) -> list[File]:
     """The files that were only read, without what lies elsewhere in hidden folders, in those for passing use and in others' code
     where others are known."""
-    read = [f for f in facts.files if f.state == "read"]
+    folders = {f.path[:i] for f in facts.files for i, letter in enumerate(f.path) if letter == "/"}
+    read = [f for f in facts.files if f.state == "read" and f.path not in folders]
     own = [f for f in read if not _BORROWED.search(f.path)]
     work = [f for f in own if (home and f.path.startswith(home)) or not (_AGENTS.match(f.path) or passes(f.path))]
     return work if work or len(read) < len(facts.files) else read
@@ -173,6 +187,7 @@ def _read(facts: Facts, home: str) -> list[File]:
 
 def _compared(facts: Facts, home: str) -> Iterator[File]:
     """The files that diffs named, but for those that the agent changed or that stand in the state as not committed."""
+    left = {path for each in facts.latest.repositories for path in each.left}
     known: dict[str, list[File]] = {}
     for file in (*facts.files, *facts.latest.files):
         known.setdefault(file.path.rpartition("/")[2], []).append(file)
@@ -180,7 +195,7 @@ def _compared(facts: Facts, home: str) -> Iterator[File]:
         for path in each.compared:
             named = known.get(path.rpartition("/")[2], ())
             alike = [f for f in named if f"/{f.path}".endswith(f"/{path}")]
-            if path not in each.left and not any(f.changed or f.put_back for f in alike):
+            if path not in left and not any(f.changed or f.put_back for f in alike):
                 yield alike[0] if alike else File(path if is_absolute(path) else f"{home}{path}")
 
 
@@ -199,7 +214,7 @@ def _shown(path: str, root: str, home: str) -> str:
 
 def named_in(asked: str, file: File) -> bool:
     """Whether what was asked names a file."""
-    return file.path.rpartition("/")[2] in asked
+    return _name(file) in asked
 
 
 def by_change(some: Iterable[File], asked: str = "") -> list[File]:

@@ -5,39 +5,49 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.standing import changed_files, open_steps
-from foldline._facts.told import DONE, RUNS_BELOW, UNCHANGED, UNCOMMITTED
-from foldline._facts.types import Facts, Piece
-from foldline._messages import replace
+from foldline._facts.standing import open_steps
+from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
+from foldline._facts.types import Facts, Piece, Repository
 from foldline._page.quoting import size
-from foldline._page.state import RUNNING, STEP, program
+from foldline._page.state import STEP, changed_since, few
 from foldline._patterns import pattern
 
 _COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b")
 _COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
 """How somebody says that something was committed, and how a call is told that may do it."""
 
+_SPEAKS_OF_GIT = pattern(r"(?i)\b(?:git|commit|pull request|branch)\b")
+_ASKS_GIT = pattern(r"`(?:[^`]*[;&|] ?)?git \w")
+
 _STEP, _STEPS = 100, 200
 """Characters of a step that is done, and of all of them."""
 
 
 def with_progress(lines: Sequence[str], facts: Facts, room: int) -> list[str]:
-    """The lines of a state with what was changed, and what runs that ended since, before all else, and what is done of the plan before what is open of it, where
-    all of them fit into a room."""
+    """The lines of a state with what was changed before all else, and what is done of the plan before what is open of it, where all of
+    them fit into a room."""
     at = next((i for i, line in enumerate(lines) if line.startswith(STEP)), len(lines))
     changed = _changed(facts.latest) if facts.goes_on else ()
-    waited_for = (f"{RUNS_BELOW}{program(id, text)}" for id, text in [*facts.ended.items()][-RUNNING:])
-    more = [*changed, *waited_for, *lines[:at], *_done(facts), *lines[at:]]
+    more = [*changed, *lines[:at], *_done(facts), *lines[at:]]
     return more if size(more) <= room else [*lines]
 
 
 def _changed(facts: Facts) -> Iterator[str]:
-    """That work which goes on changed nothing, or that no commit of what it changed was seen, where nothing else tells of either."""
+    """That work which goes on changed nothing, or what it changed in a repository of which no commit was seen, where nothing else
+    tells of either."""
     if facts.untouched and facts.requests and any(piece.kind == "call" for piece in facts.pieces):
         yield UNCHANGED
-    known = any(replace(each, left=()).tells and not each.named_only for each in facts.repositories)
-    if changed_files(facts) and not known and not any(map(_tells_of_commits, facts.pieces)):
-        yield UNCOMMITTED
+    known = any(each.tells and not each.named_only for each in facts.repositories)
+    if known or not _in_repository(facts) or any(map(_tells_of_commits, facts.pieces)):
+        return
+    if changed := few(changed_since(facts, Repository())):
+        yield f"{UNCOMMITTED}{changed}"
+
+
+def _in_repository(facts: Facts) -> bool:
+    """Whether the work is done in a repository, as far as calls of git and what the user says show."""
+    asked = any(_SPEAKS_OF_GIT.search(request.text) for request in facts.requests)
+    return asked or bool(facts.repositories) or any(p.by == "tool" and _ASKS_GIT.search(p.text) for p in facts.pieces)
 
 
 def _tells_of_commits(piece: Piece) -> bool:

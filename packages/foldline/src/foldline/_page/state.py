@@ -27,11 +27,16 @@ from foldline._facts.standing import (
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.types import SOURCE, Command, Facts, Repository
+from foldline._facts.uncommitted import all_is_seen, apart
+from foldline._messages import replace
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
 from foldline._patterns import pattern
 
 ASKED = "asked the user: "
+
+OTHERS = "not committed, not by the agent"
+"""What stands before files that git listed beside those that the agent changed, where that is all that it wrote: somebody else's."""
 
 LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
@@ -141,8 +146,12 @@ def repository(facts: Facts, known: Repository) -> str:
     told = known.committed and known.commit
     pushed = ", pushed" if known.pushed else ", not pushed" if known.ahead else ""
     commit = f"last commit {known.commit}{pushed}" if told else ""
-    since = [] if known.named_only else _changed_since(facts, known)
-    others = _left_by_others(facts, known)
+    listed = apart(facts, known) if _is_new(facts, known) else {}
+    then = replace(known, settled=known.listed, left=()) if listed else known
+    since = [] if known.named_only else changed_since(facts, then)
+    others = [] if listed else _left_by_others(facts, known)
+    own = any(file.changed for file in facts.files)
+    left = OTHERS if own and all_is_seen(facts) else f"{'also ' if since else ''}not committed"
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
     return "; ".join(
         filter(
@@ -152,22 +161,28 @@ def repository(facts: Facts, known: Repository) -> str:
                 known.under_way or "",
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
-                f"{'changed since' if told else 'not committed'}: {_few(since)}" if since else clean,
-                f"{'also ' if since else ''}not committed: {_few(others)}" if others else "",
+                f"{'changed since' if told or listed else 'not committed'}: {few(since)}" if since else clean,
+                f"{left}: {few(others)}" if others else "",
+                *(f"{mark}: {few(paths)}" for mark, paths in listed.items() if paths),
             ),
         )
     )
 
 
-def _few(paths: Sequence[str]) -> str:
+def few(paths: Sequence[str]) -> str:
     """The first of some files, and how many more there are."""
     return ", ".join(paths[:SINCE]) + (f" and {len(paths) - SINCE} more" if len(paths) > SINCE else "")
 
 
-def _left_by_others(facts: Facts, known: Repository) -> list[str]:
-    """What git listed as not committed that the agent did not change, in the newest turn or lately: before it may be gone by now."""
+def _is_new(facts: Facts, known: Repository) -> bool:
+    """Whether git listed what is not committed in the newest turn or lately: what it listed before may be gone by now."""
     asked = max((request.newest for request in facts.requests), default=-1)
-    if known.listed < min(asked, facts.end - LATELY):
+    return known.listed >= min(asked, facts.end - LATELY)
+
+
+def _left_by_others(facts: Facts, known: Repository) -> list[str]:
+    """What git listed as not committed that the agent did not change."""
+    if not _is_new(facts, known):
         return []
     own = [f"/{file.path}" for file in facts.files if file.changed]
     return [left for left in known.left if not any(_is_in(path, left) for path in own)]
@@ -197,7 +212,7 @@ def _holds(facts: Facts, folder: str) -> bool:
     return 2 * sum(inside) > len(inside)
 
 
-def _changed_since(facts: Facts, known: Repository) -> list[str]:
+def changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
     changed = by_change(changed_files(facts))

@@ -1,0 +1,117 @@
+"""Commands that failed as they were run, and how they have been run since: who goes on would run into it again."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from foldline._clipping import cut
+from foldline._facts.shell import family
+from foldline._facts.standing import cause_of
+from foldline._facts.told import CAUSE
+from foldline._facts.types import Facts, FailedCall, Piece
+from foldline._messages import replace
+from foldline._page.superfluous import is_edit
+from foldline._patterns import pattern
+
+REMEDY = "; remedy: "
+"""What stands between what a command failed with and how it has been run since."""
+
+_SET = pattern(r"(?:^|[;&|] )(?:env )?((?:[A-Za-z_]\w*=\S+ )+)")
+_ALLOWED = pattern(r"\bsandbox_permissions=\w+")
+_INSTALLS = pattern(r"(?:^|[;&|] )((?!git )[\w.-]+ (?:[\w-]+ )?(?:install|add) [^;&|]+)")
+"""The variables that a command is run with, how Codex is asked to run it outside of its sandbox, and a step that installs something."""
+
+_LATEST = 3
+"""The latest failures of one attempt of which a remedy is looked for."""
+
+_CAUSE = 240
+"""Characters of what the agent said of a failure."""
+
+
+class _Run(NamedTuple):
+    """A run of a command: what it is an attempt at, and in which way it was run."""
+
+    piece: Piece
+    attempt: str
+    way: frozenset[str]
+    installs: tuple[str, ...]
+
+
+def with_remedies(facts: Facts) -> Iterator[Piece]:
+    """The pieces, of commands that failed the first of those with one remedy with that, and with what the agent made of the failure."""
+    remedies = {(f.at, f.part): remedy for f, remedy in _remedied(facts.pieces)}
+    told: set[str] = set()
+    for piece in facts.pieces:
+        remedy = remedies.get((piece.at, piece.part), "") if piece.kind == "failure" else ""
+        why = cause_of(facts, FailedCall(_fault(piece), seen=piece.at)) if remedy and remedy not in told else ""
+        if why or (remedy not in told and _speaks_for_itself(remedy)):
+            told.add(remedy)
+            piece = replace(
+                piece, text=f"{piece.text}{CAUSE if why else ''}{cut(why, _CAUSE).rstrip('.')}{REMEDY}{remedy}"
+            )
+        yield piece
+
+
+def _speaks_for_itself(remedy: str) -> bool:
+    """Whether a remedy says what was wrong without the agent's words: something was not allowed, or was not there."""
+    return bool(_ALLOWED.search(remedy) or _INSTALLS.match(remedy.strip("`")))
+
+
+def has_remedy(piece: Piece) -> bool:
+    """Whether a piece tells how a command that failed has been run since."""
+    return piece.kind == "failure" and REMEDY in piece.text
+
+
+def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
+    """The commands that failed until they were run in another way, and what was other about it, where they are run so still: nothing
+    was changed between, which may have mended it as well."""
+    runs = [*_runs(pieces)]
+    newest = {run.attempt: run for run in runs}
+    edited = [piece.at for piece in pieces if piece.by == "tool" and is_edit(piece)]
+    failed: dict[str, list[_Run]] = {}
+    installed: list[tuple[int, str]] = []
+    for run in runs:
+        fails = run.piece.kind == "failure"
+        installed += [(run.piece.at, each) for each in run.installs if not fails]
+        for before in failed.get(run.attempt, [])[-_LATEST:]:
+            new = sorted(run.way - before.way)
+            parts = [each for at, each in installed if before.piece.at < at]
+            mended = bisect_right(edited, before.piece.at) < bisect_right(edited, run.piece.at)
+            alike = not run.way.issuperset(before.way) or (fails and _fault(run.piece) == _fault(before.piece))
+            alone = not mended or any(map(_ALLOWED.match, new))
+            if (new or parts) and alone and not alike and newest[run.attempt].way.issuperset(new):
+                failed[run.attempt].remove(before)
+                yield before.piece, ", ".join(f"`{each}`" for each in (*parts, *new))
+        if fails:
+            failed.setdefault(run.attempt, []).append(run)
+        elif " → " in run.piece.text:
+            failed.pop(run.attempt, None)
+
+
+def _runs(pieces: Sequence[Piece]) -> Iterator[_Run]:
+    """The runs of commands that failed once, and of what installs something, in order."""
+    asked: dict[tuple[int, int], set[str]] = {}
+    for piece in pieces:
+        if piece.kind == "given" and (found := _ALLOWED.search(piece.text)):
+            asked.setdefault((piece.at, piece.part), set()).add(found[0])
+    calls = [p for p in pieces if p.by == "tool" and p.kind in ("call", "change", "failure") and p.text.startswith("`")]
+    failed = {family(_command(call)).partition(" ")[0] for call in calls if call.kind == "failure"}
+    for call in calls if failed else ():
+        command = _command(call)
+        installs = tuple(each.strip() for each in _INSTALLS.findall(command))
+        if installs or any(program in command for program in failed):
+            given = {each for found in _SET.findall(command) for each in found.split()}
+            way = frozenset(given | asked.get((call.at, call.part), set()))
+            yield _Run(call, family(command), way, installs)
+
+
+def _command(call: Piece) -> str:
+    """The command of a call."""
+    return call.text.partition("` → ")[0].strip("`")
+
+
+def _fault(failed: Piece) -> str:
+    """What a command failed with."""
+    return failed.text.partition("` → ")[2].partition("; ")[2]

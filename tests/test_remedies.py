@@ -1,0 +1,76 @@
+"""What a command failed with that has been run in another way since: a page that is read tells both, once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from foldline import Brief, Message
+from foldline._facts.reading import facts_of
+from foldline._page.extract import compose
+from talk import bash, runs, says, user
+
+ASKED = user("Let the kiln's tests say how hot each firing was, please, and tell me which of them fail today.")
+BROKEN = bash("kiln test all", "Process exited with code 1\nOutput:\nerror: cannot read the clock of this machine")
+CAUSE = says("The suite stops at this machine's own clock, and not at the code of the kiln.")
+PASSED = "Process exited with code 0\nOutput:\n12 passed"
+WITH_CLOCK = bash("env KILN_CLOCK=none kiln test all", PASSED)
+DONE = says(
+    "All firings say how hot they were: 12 tests pass, none fails, and there was nothing to change in the kiln."
+)
+
+
+ROOM = Brief(2_000)
+
+
+def told(*messages: Message, brief: Brief = ROOM) -> list[str]:
+    page = compose(brief, facts_of([ASKED, *messages]))
+    return [line for line in page.splitlines() if "cannot read the clock" in line]
+
+
+LINE = (
+    "- `kiln test all` → exit 1; error: cannot read the clock of this machine – the agent: The suite stops at this machine's own "
+    "clock, and not at the code of the kiln; remedy: `KILN_CLOCK=none`"
+)
+
+
+def test_a_failure_is_told_with_how_the_command_has_been_run_since() -> None:
+    assert told(*BROKEN, CAUSE, *WITH_CLOCK, DONE) == [LINE]
+
+
+def test_it_is_told_once() -> None:
+    assert told(*BROKEN, CAUSE, *WITH_CLOCK, *BROKEN, CAUSE, *WITH_CLOCK, DONE) == [LINE]
+
+
+def test_what_is_not_allowed_and_what_was_missing_speak_for_themselves() -> None:
+    asked = {"cmd": "kiln test all", "sandbox_permissions": "require_escalated"}
+    [allowed] = told(*BROKEN, *runs("exec_command", asked, PASSED), DONE)
+    assert allowed.endswith("; remedy: `sandbox_permissions=require_escalated`")
+    [added] = told(*BROKEN, *bash("brew install clock"), *bash("kiln test all", PASSED), DONE)
+    assert added.endswith("; remedy: `brew install clock`")
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        [CAUSE, *bash("kiln test all", PASSED)],
+        [CAUSE, *runs("edit", {"path": "clock.py", "oldText": "a", "newText": "b"}), *WITH_CLOCK],
+        [CAUSE, *WITH_CLOCK, *bash("kiln test all", PASSED)],
+        [CAUSE, *bash("env KILN_CLOCK=none kiln test all", "Process exited with code 1\nOutput:\nerror: cannot read the clock of this machine"), *bash("kiln test all", PASSED)],
+        WITH_CLOCK,
+    ],
+    ids=["passed as it was", "something was changed", "run again as before", "failed so as well", "nobody said why"],
+)  # fmt: skip
+def test_a_failure_that_is_over_is_not_told(behind: Sequence[Message]) -> None:
+    assert told(*BROKEN, *behind, DONE) == []
+
+
+def test_a_page_that_fills_its_budget_tells_no_remedy() -> None:
+    lines = told(*BROKEN, CAUSE, *WITH_CLOCK, DONE, brief=Brief(2_000, fills="words"))
+    assert not any("remedy" in line for line in lines)
+
+
+def test_another_command_that_was_run_so_says_nothing_of_the_first() -> None:
+    [line] = told(*BROKEN, CAUSE, *bash("env KILN_CLOCK=none kiln test glaze", PASSED), DONE)
+    assert "remedy" not in line
