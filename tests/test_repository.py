@@ -675,3 +675,20 @@ def test_what_git_listed_of_others_before_the_newest_request_is_not_told_as_it_m
 def test_a_diff_alone_says_nothing_of_what_is_committed_on_the_branch_that_an_agents_file_names() -> None:
     compared = ran(("git diff main -- src/rows.py", "diff --git a/src/rows.py b/src/rows.py\n@@ -1 +1 @@\n-a\n+b"))
     assert told(on_branch(facts_of([*compared, *edited("src/dates.py")]), "sums")) == ["git: on branch sums"]
+
+
+MADE = "[main b9d1481] Round the rows\n 1 file changed, 2 insertions(+)"
+
+
+@pytest.mark.parametrize(
+    "by_user",
+    [
+        ("<bash-input>git commit -am 'Round the rows'</bash-input>", f"<bash-stdout>{MADE}</bash-stdout><bash-stderr></bash-stderr>"),
+        (f"Ran `git commit -am 'Round the rows'`\n```\n{MADE}\n```",),
+    ],
+    ids=["Claude Code", "pi"],
+)  # fmt: skip
+def test_a_commit_that_the_user_made_in_the_client_is_the_newest_one(by_user: tuple[str, ...]) -> None:
+    typed = [Message("user", (Text(text),)) for text in by_user]
+    facts = facts_of([*ran(("git switch main", "Switched to branch 'main'")), *edited("src/rows.py"), *typed])
+    assert told(facts) == ["git: on branch main; last commit b9d1481 “Round the rows”"]

@@ -157,6 +157,12 @@ def test_what_a_report_says_of_things_in_a_file_is_not_said_of_the_file() -> Non
     ]
 
 
+def test_files_by_names_that_stand_for_any_were_changed_by_nobody() -> None:
+    found = "If `a.py` is renamed to `b.py`, a new file that is created at `a.py` gets its history. I updated src/lineage.py."
+    told = files(*runs("Task", {"description": "mend", "prompt": "Mend the lineage."}, found))
+    assert told == ["changed by another agent: src/lineage.py"]
+
+
 def test_what_a_reviewer_tells_of_files_is_not_its_work() -> None:
     report = "Before: `setup.go` was created at once. The branch created `strategy/common.go` and deleted `old.go`."
     for arguments in (

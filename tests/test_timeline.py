@@ -1643,3 +1643,9 @@ def test_numbers_by_which_a_program_knows_things_are_not_told_of_what_a_command_
 def test_an_answer_that_says_only_that_a_call_is_through_is_not_told() -> None:
     made = runs("post_note", {"mirror": "mirror_7"}, "Action completed.")
     assert "completed" not in told_of([ASKED, *made], 1_500)
+
+
+def test_signs_of_a_pointer_in_a_block_of_code_are_no_marks_of_bold_words() -> None:
+    found = "**The cause:**\n\n```\nerrors.As(err, **Status) = false\nerrors.As(err, *Status)  = true\n```"
+    told = extract(Brief(1_500), [user("Why is the status not found?"), says(found)]).text
+    assert "errors.As(err, **Status) = false" in told

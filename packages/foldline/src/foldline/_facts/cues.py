@@ -58,7 +58,7 @@ def says_back(sentence: str) -> bool:
 @lru_cache(maxsize=4_096)
 def announces(sentence: str) -> bool:
     """Whether a sentence says what its speaker does next, which is seen in what was done; that earlier work is taken back is not."""
-    return _in_front("announces").match(_plain(sentence)) is not None and not _reverts(sentence)
+    return _in_front("announces").match_in(_plain(sentence)) and not _reverts(sentence)
 
 
 @lru_cache(maxsize=4_096)
@@ -103,32 +103,32 @@ def rejects(sentence: str) -> bool:
 
 def passes_judgement(line: str) -> bool:
     """Whether a line of a report begins with a verdict."""
-    return _in_front("verdict").match(_plain(line)) is not None
+    return _in_front("verdict").match_in(_plain(line))
 
 
 def grades(line: str) -> bool:
     """Whether a line of a report begins by how grave a finding is."""
-    return _in_front("graded").match(_plain(line)) is not None
+    return _in_front("graded").match_in(_plain(line))
 
 
 def concludes(line: str) -> bool:
     """Whether a line of a report begins with a label that says that what follows is what came out."""
-    return _in_front("concludes").match(_plain(line)) is not None
+    return _in_front("concludes").match_in(_plain(line))
 
 
 def says_traced(sentence: str) -> bool:
     """Whether a sentence begins by saying that a cause is found."""
-    return _in_front("traced").match(_plain(sentence)) is not None
+    return _in_front("traced").match_in(_plain(sentence))
 
 
 def blames(sentence: str) -> bool:
     """Whether a sentence begins by naming something as the cause, or what the question is."""
-    return _in_front("blames").match(_plain(sentence)) is not None
+    return _in_front("blames").match_in(_plain(sentence))
 
 
 def leans(sentence: str) -> bool:
     """Whether a sentence says nothing without the one before it, by how it begins."""
-    return _in_front("leans").match(sentence.lower()) is not None
+    return _in_front("leans").match_in(sentence.lower())
 
 
 def says_when_done(sentence: str) -> bool:
@@ -159,7 +159,7 @@ def asks_whether(question: str) -> bool:
 
 def points_back(sentence: str) -> bool:
     """Whether what a sentence orders is named only in the one before it."""
-    return _in_front("points").match(_plain(sentence)) is not None
+    return _in_front("points").match_in(_plain(sentence))
 
 
 @lru_cache(maxsize=4_096)
@@ -269,9 +269,9 @@ def _anywhere(kind: str) -> Patterns:
 
 
 @cache
-def _in_front(kind: str) -> re.Pattern[str]:
-    """The same, as one pattern that is matched where a sentence begins."""
-    return re.compile(lower("|".join(_of_all_languages(kind))))
+def _in_front(kind: str) -> Patterns:
+    """The same, each of them where a sentence begins."""
+    return Patterns(f"^(?:{pattern})" for pattern in _of_all_languages(kind))
 
 
 @cache

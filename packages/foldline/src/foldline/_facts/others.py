@@ -15,6 +15,9 @@ from foldline._facts.tool_calls import DELEGATING, arguments_of, withheld, words
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
+_EXAMPLE = re.compile(r"(?:[a-zA-Z]|foo|bar|baz)\.\w+")
+"""A name that stands for any file."""
+
 _FILE = pattern(
     r"(?<![\w/.:@-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*\w\.[A-Za-z]\w{0,5}(?![\w/])|(?<=`)[\w.+-]+\.[a-z]\w{0,5}(?=`)"
 )
@@ -207,7 +210,7 @@ def files_changed(report: str) -> Iterator[tuple[str, str]]:
     """
     for line in passages(report[:_READ]):
         for sentence in split(line.text):
-            named = list(_FILE.finditer(sentence))
+            named = [each for each in _FILE.finditer(sentence) if not _EXAMPLE.fullmatch(each[0])]
             own = changes_in(sentence) if named else []
             said = own or (changes_in(line.under)[:1] if named else [])
             for file in named if said else ():

@@ -24,8 +24,8 @@ from foldline._facts.text_calls import call_in
 from foldline._facts.told import PASTED, facts_of_page, is_page
 from foldline._facts.tool_calls import read_action
 from foldline._facts.types import Facts
-from foldline._facts.work import CALLS_FROM, Work
-from foldline._facts.wrappers import DID, SIGNED_BLOCK
+from foldline._facts.work import CALLS_FROM, Work, in_shell
+from foldline._facts.wrappers import DID, RUN_BY_USER, SIGNED_BLOCK
 from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, replace
 
 _SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
@@ -102,6 +102,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 span = Span("agent", act.words.strip())
             if span.by == "agent" and at in waiting and not alarming(span.text):
                 continue
+            if span.by == "command" and (run := RUN_BY_USER.match(span.text)):
+                work.act(in_shell(run[1]), at)
             if span.by == "peer":
                 work.reported(span.text, at)
             if span.by in ("peer", "tool"):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import msgspec
+
 from foldline._clipping import one_line
 from foldline._facts import wrappers
 from foldline._facts.answers import unframed
@@ -133,7 +135,11 @@ class Work:
         self._acting = Called(call, read_action(call), at, CALLS_FROM)
 
     def observe(self, text: str, at: int, part: int) -> None:
-        """Reads what a tool answered to an agent that acts by text."""
+        """Reads what a tool answered to an agent that acts by text, or to a command that the user ran in the client."""
+        if ran := wrappers.RAN_BY_USER.match(text):
+            self.act(in_shell(ran[1]), at)
+            text = ran[2]
+        text = wrappers.PUT_OUT.sub("", text)
         called, self._acting = self._acting, None
         if called is None:
             self._tell_lines(text, at, part, "excerpt")
@@ -283,6 +289,11 @@ class Work:
     def _tell_lines(self, text: str, at: int, part: int, kind: Kind) -> None:
         for line in self._pieces.wanted_lines(text):
             self._pieces.tell(line, at, part, kind, "tool")
+
+
+def in_shell(command: str) -> ToolCall:
+    """A call that runs a command line."""
+    return ToolCall("", "bash", msgspec.json.encode({"command": command}).decode())
 
 
 def _only_looked(ended: EndedCall) -> bool:

@@ -79,6 +79,12 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
 DID = rare(r"^(?:Applied edit to (?P<file>\S.*)|Commit [0-9a-f]{7,40} (?P<commit>\S.*))$", re.MULTILINE)
 """How aider says what it did of a reply."""
 
+RUN_BY_USER = rare(r"\A<bash-input>(.+)</bash-input>\Z", re.DOTALL)
+RAN_BY_USER = rare(r"\ARan `([^\n]+)`\n```\n(.*?)\n?```", re.DOTALL)
+"""A command that the user ran in the client: of Claude Code, where what it put out stands in the next message, and of pi with that."""
+
+PUT_OUT = rare(r"</?bash-std(?:out|err)>")
+
 ARGUMENTS = "command-args"
 OWN_COMMAND = pattern(
     r"<command-name>\s*/(?:model|effort|fast|config|theme|color|vim|voice|login|logout|exit|quit|clear|context|cost|usage|status|statusline|"

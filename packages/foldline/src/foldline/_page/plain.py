@@ -16,8 +16,8 @@ _DEEP = re.compile(r"(?<![\w./:~-])~?/(?:[\w.@+-]+/){4,}(?=[\w.@+-]+/[\w.@+-]+)"
 _DEEPER = 5
 """Slashes that a text with such a path has more of."""
 
-_BOLD = re.compile(r"(`[^`\n]*`)|(?<!/)\*\*(?!/)")
-"""The marks around bold words; what stands in backquotes is code."""
+_BOLD = re.compile(r"((```|~~~).*?\2|`[^`\n]*`)|(?<!/)\*\*(?!/)", re.DOTALL)
+"""The marks around bold words; what stands in backquotes, or between fences, is code."""
 
 _SHOWN: frozenset[Kind] = frozenset({"call", "change", "failure", "excerpt", "shown", "given", "written"})
 """The kinds of pieces that are no prose."""

@@ -15,7 +15,7 @@ from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import reported
 from foldline._page.turns import Turns
-from foldline._page.unreported import as_one, fresh, repeats, texts_of, unfinished, unreported
+from foldline._page.unreported import as_one, fresh, repeats, running, texts_of, unfinished, unreported
 from foldline._page.wholes import halved, standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -37,6 +37,9 @@ CHEAP_WORDS = 0.25
 
 OWN = 0.6
 """The share of what the user's words leave up to which all is told that an agent said that never reported."""
+
+RUNNING = 0.15
+"""The share of the room in which its words are told in any case in the turn that goes on behind the page."""
 
 LITTLE = 0.003
 """What its words in a turn without a report say for each token where they have what room is left: more than that work goes on."""
@@ -74,6 +77,7 @@ class Timeline:
         self.found = [each for each in found if each.place not in again] if again else found
         self._texts = texts_of(each for each in own if each.place not in again)
         self._whole = {each.place for text in self._texts for each in text}
+        self._running = [] if fills else texts_of(running(facts, found))
         pieces = Counter((each.piece.at, each.piece.part) for each in found if each.piece.by == "user")
         self._handed_in = {at for (at, _), many in pieces.items() if many >= MANY}
 
@@ -123,6 +127,7 @@ class Timeline:
         self.chosen += choose(self._without_chosen(spoken), share - self._spent, self.told, self._newest)
         if not any(each.piece.kind == "report" for each in self.found):
             self._take_unreported(int((room - self._spent) * OWN))
+        self._take_running(int(room * RUNNING))
         rest = (each for each in self.left() if self._tells(each) and each.piece.at not in self._handed_in)
         self.chosen += self._choose(rest, room - self._spent)
         if not self._fills and room >= LEAST_ROOM:
@@ -140,6 +145,15 @@ class Timeline:
         told = [each for text in fresh(self._texts) for each in text]
         if sum(each.cost for each in told) <= room:
             self._take(told)
+
+    def _take_running(self, room: int) -> None:
+        """Tells what the agent said in the turn that goes on behind the page, the newest text first, each as a whole."""
+        for text in reversed(self._running):
+            left = self._without_chosen(text)
+            cost = sum(each.cost for each in left)
+            if cost <= room:
+                self._take(left)
+                room -= cost
 
     def _unanswered(self, told: Sequence[Candidate]) -> set[int]:
         """The turns of which the user's words are `told`, and no word of the agent."""

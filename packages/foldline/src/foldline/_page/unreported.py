@@ -30,6 +30,12 @@ def unreported(facts: Facts, found: Iterable[Candidate]) -> list[Candidate]:
     return [e for e in found if e.piece.kind == "thought" and e.place not in closed and e.piece.at <= begun]
 
 
+def running(facts: Facts, found: Iterable[Candidate]) -> list[Candidate]:
+    """What the agent said in the turn that the messages behind go on with."""
+    begun = max((r.newest for r in facts.requests), default=facts.end) if facts.goes_on else facts.end
+    return [each for each in found if each.piece.kind == "thought" and each.piece.at > begun]
+
+
 def repeats(said: Iterable[Candidate]) -> set[int]:
     """The places of sentences that were said before, word for word; items stay in their lists."""
     known: set[str] = set()
