@@ -22,7 +22,9 @@ SUMMARY = user(f"""{OPENED}1. Primary Request and Intent:
      - Reads the harbour's feed
        - by `fetch_feed`, with three attempts
    - **`src/tides/printer.py`**
-     - Sets the table in one column
+     - Changed to set the table in one column
+   - **`src/tides/cache.py`**
+     - Keeps a table for a day, whatever the harbour says
 
 4. Errors and fixes:
    - **Rows came twice**: The feed repeats a row at midnight. Root cause: it counts both days. Fix: `drop_midnight` in the loader.
@@ -130,9 +132,10 @@ def test_where_git_stood_then_is_not_told_beside_a_newer_commit() -> None:
     assert "the feed of `harbour_3` has no dates" in told
 
 
-def test_of_its_files_those_stay_that_something_names_since() -> None:
+def test_of_its_files_those_stay_that_something_names_since_and_what_was_found_in_others() -> None:
     told = "\n".join(earlier([SUMMARY, MORE, *WORK, LATER]))
     assert "by `fetch_feed`, with three attempts" in told
+    assert "Keeps a table for a day, whatever the harbour says" in told
     assert "printer.py" not in told
     assert "one column" not in told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from foldline._facts.again import said_again
-from foldline._facts.cues import tells_of_its_moment
+from foldline._facts.cues import changes_in, tells_of_its_moment
 from foldline._facts.literals import literals
 from foldline._facts.rules import rules_in
 from foldline._facts.types import Facts, Piece
@@ -119,13 +119,18 @@ def _reached(facts: Facts, lines: Iterable[Line]) -> Iterator[int]:
 
 
 def _left_alone(facts: Facts, lines: Iterable[Line]) -> Iterator[int]:
-    """The places of what is told below the names of files that nothing names since."""
+    """The places of what is told below the names of files that were changed then and that nothing names since; what was only found
+    in one still holds."""
     listed = [(i, piece) for i, piece in lines if piece.section == "files"]
     since = max((piece.at for _, piece in listed), default=0)
     later = [p.text for p in facts.latest.pieces if p.at > since] if listed else []
     later += [file.path for file in facts.latest.files if file.seen > since] if listed else []
     text = "\n".join(later)
-    yield from (i for i, name in _below_files(listed) if name and name not in text)
+    below = [
+        (piece, i, name) for (_, piece), (i, name) in zip(listed, _below_files(listed)) if name and name not in text
+    ]
+    done = {name for piece, _, name in below if changes_in(piece.text)}
+    yield from (i for _, i, name in below if name in done)
 
 
 def _below_files(lines: Iterable[Line]) -> Iterator[tuple[int, str]]:
