@@ -70,7 +70,7 @@ def test_its_headings_stand_in_lines_of_their_own_and_its_items_as_far_in_as_the
         "    - Reads the harbour's feed",
         "      - by `fetch_feed`, with three attempts",
         "  - `src/tides/printer.py`",
-        "    - Sets the table in one column",
+        "    - Changed to set the table in one column",
     ]
     assert {"Primary Request and Intent:", "Key Technical Concepts:", "Errors and fixes:"} <= {*told}
 
