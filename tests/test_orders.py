@@ -320,6 +320,16 @@ def test_what_the_user_wrote_for_all_projects_is_no_order_of_the_project() -> No
     assert all(line.startswith("(the project) ") for line in givers([unmarked, asked, *EDIT])[:2])
 
 
+def test_what_the_user_orders_of_commits_in_all_projects_holds_whatever_is_mended() -> None:
+    own = "# Notes\n\n- Never open a draft pull request, unless I ask for one.\n- Keep the barn swept.\n\n--- project-doc ---\n\n"
+    house = user(
+        f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n{own}# Depot\n\n- Sign the book.\n</INSTRUCTIONS>"
+    )
+    orders = givers([house, user("Mend the weight of the third sack."), *EDIT])
+    assert "(the user) Never open a draft pull request, unless I ask for one." in orders
+    assert not [line for line in orders if "barn" in line]
+
+
 PROVING = """Base directory for this skill: /srv/skills/weigh-first
 
 # Weighing first

@@ -25,6 +25,7 @@ from foldline._facts.standing import (
     open_steps,
 )
 from foldline._facts.steps import plain, reached, title_of
+from foldline._facts.told import OWNER
 from foldline._facts.types import Facts, Piece
 from foldline._page.task import ADDRESS, rules, telling
 from foldline._patterns import pattern
@@ -40,6 +41,9 @@ OF_SKILL = 4
 
 TEMPLATE = 12
 """The most of what the words around a task order: nobody else says how it is to be handed in."""
+
+OF_ALL_WORK = 2
+"""The most of what the user orders for all projects that is told whatever is pending."""
 
 ELSEWHERE = 2
 """Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
@@ -120,6 +124,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     orders = [*_orders([p for p in pieces if not p.item], pending)]
     project = sorted((o for o in orders if o.piece.by == "harness" and _fits(o, pending)), key=lambda o: o.urgency)
     project = [o for place, o in enumerate(project) if o.sure or place < FITTING][:INSTRUCTED]
+    project += [o for o in orders if _of_all_work(o, pending) and o not in project][:OF_ALL_WORK]
     began = newest >= max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     began |= called_by(facts.latest, newest) in after
     under_way = bool(after and facts.now is None) or not finished(facts.latest)
@@ -226,6 +231,11 @@ def _fits(order: _Order, pending: _Pending) -> bool:
     if comes_last(order.piece):
         return bool(pending.files) or order.shared > 0
     return _meant(order) and (order.case > 0 or _in_section(order) or not is_long(pending.text))
+
+
+def _of_all_work(order: _Order, pending: _Pending) -> bool:
+    """Whether the user orders it of all projects, and of what work on files comes to."""
+    return order.piece.who == OWNER and pending.changes and _OF_COMMITS.search(order.piece.text) is not None
 
 
 def _meant(order: _Order) -> bool:
