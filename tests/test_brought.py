@@ -148,9 +148,9 @@ def test_what_a_report_says_again_of_what_a_call_brought_is_told_once() -> None:
 @pytest.mark.parametrize(
     ("output", "told"),
     [
-        ("ok  \tferries/rows\t0.4s\n?   \tferries/words\t[no test files]\nok  \tferries/quays\t(cached)\nok  \tferries/fares\t1.2s\n", "ok, 3 times"),
+        ("ok  \tferries/rows\t0.4s\n?   \tferries/words\t[no test files]\nok  \tferries/quays\t(cached)\nok  \tferries/fares\t1.2s\n", "ok (3 such lines)"),
         ("ok  \tferries/rows\t0.4s\n", "ok ferries/rows 0.4s"),
-        ("\n".join(f"ok  \tferries/part_{n}\t(cached)" for n in range(900)), "ok, more than "),
+        ("\n".join(f"ok  \tferries/part_{n}\t(cached)" for n in range(900)), "ok (more than "),
         ("test result: ok. 3 passed; 0 failed\ntest result: ok. 7 passed; 0 failed\n", "test result: ok. 7 passed; 0 failed"),
     ],
     ids=["several", "one", "more than is read", "one that counts"],

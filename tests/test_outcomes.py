@@ -236,3 +236,13 @@ def test_a_script_that_broke_at_its_only_call_did_not_do_it() -> None:
     )
     assert files(facts_of([ASKED, *runs("exec", code, broke)]), 1_000) == []
     assert files(facts_of([ASKED, *runs("exec", code, "Script completed\nWall time 0.1 seconds\nOutput:\nDone")]), 1_000) == ["changed: lint.sh"]  # fmt: skip
+
+
+def test_a_long_output_in_a_record_ended_as_that_says_whatever_stands_in_it() -> None:
+    put_out = "\n".join(f"[{n}/80] Installing mirror-{n}: 100% | 5.6 MiB/s" for n in range(200))
+    linker = "collect2: error: ld returned 1 exit status"
+    record = {"chunk_id": "a1", "exit_code": 0, "output": f"{put_out}\n{linker}\nwith_flag_status=0\n"}
+    answer = f"Script completed\nWall time 6.8 seconds\nOutput:\n\n{json.dumps(record, separators=(',', ':'))}"
+    facts = facts_of([ASKED, *bash("make probe", answer)])
+    assert [piece.kind for piece in facts.pieces if piece.text.startswith("`make probe`")] == ["call"]
+    assert not facts.faults

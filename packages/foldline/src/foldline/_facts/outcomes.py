@@ -140,7 +140,9 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
     if len(text) <= 2 * edge:
         return text
     head, tail = text[:edge], text[-edge:]
-    return head[: head.rfind("\n") + 1 or edge] + "\n" + tail[tail.find("\n") + 1 :]
+    end, start = head.rfind("\n") + 1, tail.find("\n") + 1
+    head = head[:end] if end > edge // 2 else head  # an output in a record is one long line
+    return head + "\n" + (tail[start:] if start < edge // 2 else tail)
 
 
 @lru_cache(maxsize=1_024)
@@ -230,7 +232,7 @@ def _all_alike(line: str, text: str) -> str:
         return line
     alike = len(re.findall(rf"^{word}[ \t]", text, re.MULTILINE))
     more = "more than " if len(text) > 2 * _EDGE - _LAST else ""
-    return line if alike < _SEVERAL else f"{word}, {more}{alike} times"
+    return line if alike < _SEVERAL else f"{word} ({more}{alike} such lines)"
 
 
 def finds(fault: str) -> bool:
