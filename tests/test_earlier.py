@@ -167,3 +167,19 @@ def test_a_page_that_fills_its_budget_spends_none_of_it_on_frames() -> None:
     text = page([SUMMARY, MORE, *WORK, LATER], 1_000, fills="outputs")
     assert "(an earlier summary) " in text
     assert "since that summary" not in text
+
+
+def test_what_was_at_hand_then_is_over_with_a_commit_and_what_was_pending_beside_it_is_not() -> None:
+    more = """
+8. Pending Tasks:
+   - Move the station of Dagebüll to the new feed
+
+9. Optional Next Step:
+   - Run the checks and commit all of it together
+"""
+    summary = user(SUMMARY.text + more)
+    begun = earlier([summary, *WORK[:2]])
+    ended = earlier([summary, *WORK[:4]])
+    assert any("commit all of it together" in line for line in begun)
+    assert not any("commit all of it together" in line for line in ended)
+    assert any("Dagebüll" in line for line in ended)

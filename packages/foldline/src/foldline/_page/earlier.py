@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from foldline._facts.again import said_again
@@ -20,17 +21,29 @@ THEN = " (then)"
 _FILE = pattern(r"\W{0,4}(?:[\w@.+-]*/)*([\w@.+-]*\.[A-Za-z]\w{0,9})(?![\w/])")
 """How a line begins that tells of a file."""
 
+_NEXT_STEP = pattern(
+    r"\bnext steps?\b|下一步|다음 단계|次のステップ|nächste[rn]? schritte?|próximos? pasos?|langkah berikutnya",
+    re.IGNORECASE,
+)
+_TITLE = 40
+"""How the title over what was to be done at once is called, and the characters in which it begins a line: a commit has that behind
+it, and what was pending beside it may be so still."""
+
 Line = tuple[int, Piece]
 """A line of a summary with its place among the pieces."""
 
 
 def over(facts: Facts) -> Iterator[int]:
-    """The places of what a summary called open before it was done or more was asked for."""
+    """The places of what a summary called open before it was done or more was asked for, and of what was at hand before a commit."""
     lines = [*_lines(facts)]
     worked = max((p.at for p in facts.latest.pieces if p.kind == "change"), default=-1)
     went_on = _went_on(facts) if lines else -1
+    steps = {(piece.at, piece.part) for _, piece in lines if _NEXT_STEP.search(piece.text[:_TITLE])}
+    landed = max((each.settled for each in facts.latest.repositories if each.committed), default=-1)
     for i, piece in lines:
+        at_hand = piece.section == "state" or (piece.at, piece.part) in steps
         overtaken = piece.open and (piece.at < went_on or _changed_since(piece, facts))
+        overtaken |= at_hand and piece.at < landed
         heads = any(below.depth > piece.depth for below in facts.pieces[i + 1 : i + 2])
         if overtaken or (piece.at < worked and not heads and tells_of_its_moment(piece.text)):
             yield i
