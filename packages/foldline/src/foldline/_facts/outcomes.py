@@ -140,9 +140,9 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
     if len(text) <= 2 * edge:
         return text
     head, tail = text[:edge], text[-edge:]
-    end, start = head.rfind("\n") + 1, tail.find("\n") + 1
-    head = head[:end] if end > edge // 2 else head  # an output in a record is one long line
-    return head + "\n" + (tail[start:] if start < edge // 2 else tail)
+    end = head.rfind("\n") + 1 or edge
+    head = head if head.startswith('{"', end) else head[:end]  # an output in a record is one long line
+    return head + "\n" + tail[tail.find("\n") + 1 :]
 
 
 @lru_cache(maxsize=1_024)
