@@ -11,6 +11,8 @@ import pytest
 from foldline import Brief, Message, Summary
 from foldline._facts.reading import facts_of
 from foldline._facts.splitting import split
+from foldline._facts.types import Piece
+from foldline._messages import replace
 from foldline._page.extract import compose
 from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult, extract
 from talk import bash, runs, says, user
@@ -1649,3 +1651,14 @@ def test_signs_of_a_pointer_in_a_block_of_code_are_no_marks_of_bold_words() -> N
     found = "**The cause:**\n\n```\nerrors.As(err, **Status) = false\nerrors.As(err, *Status)  = true\n```"
     told = extract(Brief(1_500), [user("Why is the status not found?"), says(found)]).text
     assert "errors.As(err, **Status) = false" in told
+
+
+def test_nobody_elses_words_stand_behind_the_sign_of_the_users_wherever_they_were_said() -> None:
+    third = user("Take care of the third row as well, which came late.")
+    closed = [third, says("The third row is in its place."), user("Now mend the columns.")]
+    said = facts_of([user("Mend the rows."), *bash("cat rows", "7"), *closed])
+    summed_up = Piece("the rows were mended in 5 steps", 3, 0, "summary", "summary", item=True, under="Done")
+    pieces = [each for p in said.pieces for each in ((p, summed_up) if p.at == 3 else (p,))]
+    told = compose(Brief(300, fills="words"), replace(said, pieces=tuple(pieces)))
+    assert "the rows were mended in 5 steps" in told
+    assert not [line for line in told.splitlines() if line.startswith(">") and "mended in 5" in line]

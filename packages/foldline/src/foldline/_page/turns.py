@@ -92,7 +92,7 @@ class Turns:
         """The pieces of each text and call with their turn; edits that follow each other stand together."""
         edits: list[Candidate] = []
         turn = 0
-        for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part)):
+        for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part, each.piece.by)):
             group = [*some]
             now = self.turn(group[0].piece.at)
             edit = len(group) == 1 and is_edit(group[0].piece)
