@@ -135,22 +135,23 @@ def _left_alone(facts: Facts, lines: Iterable[Line]) -> Iterator[int]:
     """The places of what is told below the names of files that were changed then and that nothing names since; what was only found
     in one still holds."""
     listed = [(i, piece) for i, piece in lines if piece.section == "files"]
-    since = max((piece.at for _, piece in listed), default=0)
-    later = [p.text for p in facts.latest.pieces if p.at > since] if listed else []
-    later += [file.path for file in facts.latest.files if file.seen > since] if listed else []
+    if not listed:
+        return
+    since = max(piece.at for _, piece in listed)
+    later = [p.text for p in facts.latest.pieces if p.at > since]
+    later += [file.path for file in facts.latest.files if file.seen > since]
     text = "\n".join(later)
-    below = [
-        (piece, i, name) for (_, piece), (i, name) in zip(listed, _below_files(listed)) if name and name not in text
-    ]
-    done = {name for piece, _, name in below if changes_in(piece.text)}
-    yield from (i for _, i, name in below if name in done)
+    names = _heading_files(piece for _, piece in listed)
+    below = [(i, piece, name) for (i, piece), name in zip(listed, names) if name and name not in text]
+    done = {name for _, piece, name in below if changes_in(piece.text)}
+    yield from (i for i, _, name in below if name in done)
 
 
-def _below_files(lines: Iterable[Line]) -> Iterator[tuple[int, str]]:
-    """The places of lines, each with the name of the file that heads it; empty where none does."""
+def _heading_files(pieces: Iterable[Piece]) -> Iterator[str]:
+    """The name of the file that heads each piece; empty where none does."""
     name = ""
-    for i, piece in lines:
+    for piece in pieces:
         if piece.begins and not piece.depth:
             heads = (piece.under, bare(piece)) if piece.item else (piece.under,)
             name = next((file[1] for file in map(_FILE.match, heads) if file), "")
-        yield i, name
+        yield name
