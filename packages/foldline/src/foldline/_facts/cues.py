@@ -67,6 +67,11 @@ def says_how(sentence: str) -> bool:
     return _anywhere("how").match_in(_plain(sentence))
 
 
+def only_announces(sentence: str) -> bool:
+    """Whether a sentence says what its speaker does next and nothing of how."""
+    return announces(sentence) and not says_how(sentence)
+
+
 @lru_cache(maxsize=4_096)
 def thinks_aloud(sentence: str) -> bool:
     """Whether a sentence only supposes, asks, plans or says again what is to be done."""
@@ -255,7 +260,7 @@ def failed_with(text: str) -> str:
 @cache
 def failing_keys() -> frozenset[str]:
     """The keys under which a record says what went wrong."""
-    return frozenset(_words("failed").split("|")) | {"errors"}
+    return frozenset({"errors", *(word for each in languages().values() for word in each.failed)})
 
 
 def _plain(sentence: str) -> str:

@@ -12,7 +12,7 @@ from foldline._facts.standing import cause_of
 from foldline._facts.told import CAUSE
 from foldline._facts.types import Facts, FailedCall, Piece
 from foldline._messages import replace
-from foldline._page.superfluous import is_edit
+from foldline._page.superfluous import command_of, fault_of, is_edit
 from foldline._patterns import pattern
 
 REMEDY = "; remedy: "
@@ -45,7 +45,7 @@ def with_remedies(facts: Facts) -> Iterator[Piece]:
     told: set[str] = set()
     for piece in facts.pieces:
         remedy = remedies.get((piece.at, piece.part), "") if piece.kind == "failure" else ""
-        why = cause_of(facts, FailedCall(_fault(piece), seen=piece.at)) if remedy and remedy not in told else ""
+        why = cause_of(facts, FailedCall(fault_of(piece), seen=piece.at)) if remedy and remedy not in told else ""
         if why or (remedy not in told and _speaks_for_itself(remedy)):
             told.add(remedy)
             piece = replace(
@@ -79,7 +79,7 @@ def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
             new = sorted(run.way - before.way)
             parts = [each for at, each in installed if before.piece.at < at]
             mended = bisect_right(edited, before.piece.at) < bisect_right(edited, run.piece.at)
-            alike = not run.way.issuperset(before.way) or (fails and _fault(run.piece) == _fault(before.piece))
+            alike = not run.way.issuperset(before.way) or (fails and fault_of(run.piece) == fault_of(before.piece))
             alone = not mended or any(map(_ALLOWED.match, new))
             if (new or parts) and alone and not alike and newest[run.attempt].way.issuperset(new):
                 failed[run.attempt].remove(before)
@@ -97,21 +97,11 @@ def _runs(pieces: Sequence[Piece]) -> Iterator[_Run]:
         if piece.kind == "given" and (found := _ALLOWED.search(piece.text)):
             asked.setdefault((piece.at, piece.part), set()).add(found[0])
     calls = [p for p in pieces if p.by == "tool" and p.kind in ("call", "change", "failure") and p.text.startswith("`")]
-    failed = {family(_command(call)).partition(" ")[0] for call in calls if call.kind == "failure"}
+    failed = {family(command_of(call)).partition(" ")[0] for call in calls if call.kind == "failure"}
     for call in calls if failed else ():
-        command = _command(call)
+        command = command_of(call)
         installs = tuple(each.strip() for each in _INSTALLS.findall(command))
         if installs or any(program in command for program in failed):
             given = {each for found in _SET.findall(command) for each in found.split()}
             way = frozenset(given | asked.get((call.at, call.part), set()))
             yield _Run(call, family(command), way, installs)
-
-
-def _command(call: Piece) -> str:
-    """The command of a call."""
-    return call.text.partition("` → ")[0].strip("`")
-
-
-def _fault(failed: Piece) -> str:
-    """What a command failed with."""
-    return failed.text.partition("` → ")[2].partition("; ")[2]

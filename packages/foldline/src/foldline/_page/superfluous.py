@@ -16,10 +16,10 @@ from foldline._facts.cues import (
     denies_alarm,
     names_failure,
     offers,
+    only_announces,
     reasons,
     rejects,
     says_all_is_well,
-    says_how,
 )
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
@@ -222,14 +222,14 @@ def left_to_files(facts: Facts) -> set[int]:
     return {i for i, p in lines if p.text.startswith("…") or not any(name in asked for name in literals(p.text))}
 
 
-def _command(piece: Piece) -> str:
-    """The command that a line tells of."""
-    return piece.text.partition(" → ")[0].strip("- `")
+def command_of(call: Piece) -> str:
+    """The command that a line tells of, or a tool with what it was given."""
+    return _ended(call)[0].strip("- `")
 
 
 def _tried(piece: Piece) -> str:
     """The same without where and how it was run."""
-    return family(_command(piece))
+    return family(command_of(piece))
 
 
 def _passed_again(facts: Facts) -> set[int]:
@@ -261,15 +261,15 @@ def _missed(facts: Facts) -> set[int]:
     closed = {(facts.pieces[i].at, facts.pieces[i].part) for i in led_to_report(facts)}.intersection(failed)
     guessed = {(p.at, p.part) for p in facts.pieces if p.by == "tool" and was_a_guess(p.text)}
     over = {call for call in guessed.intersection(failed) if call in closed or call[0] < went_on}
-    over |= {call for call in closed if only_looks(_command(failed[call]))}
+    over |= {call for call in closed if only_looks(command_of(failed[call]))}
     over |= {*_made_up_for(facts, [failed[call] for call in sorted(closed - over)])}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
 
 
 def _found_fault(failed: Piece) -> bool:
     """Whether a call that failed is a check, by what it ran or what it says that it found."""
-    command = _command(failed)
-    return (checks(family(command)) and not only_looks(command)) or finds(_fault(failed))
+    command = command_of(failed)
+    return (checks(family(command)) and not only_looks(command)) or finds(fault_of(failed))
 
 
 def _made_up_for(facts: Facts, failed: Iterable[Piece]) -> Iterator[tuple[int, int]]:
@@ -282,7 +282,7 @@ def _made_up_for(facts: Facts, failed: Iterable[Piece]) -> Iterator[tuple[int, i
     for each in failed:
         later = [p for p in turns[bisect_right(asked, each.at)] if p.at > each.at]
         worked = {_program(p) for p in later if p.kind in ("call", "change") and not p.text.endswith(BY_USER)}
-        if _program(each) in worked or not any(_speaks_of(p.text, _fault(each)) for p in later if p.by == "agent"):
+        if _program(each) in worked or not any(_speaks_of(p.text, fault_of(each)) for p in later if p.by == "agent"):
             yield each.at, each.part
 
 
@@ -291,9 +291,15 @@ def _speaks_of(text: str, fault: str) -> bool:
     return said_again(fault, text) or not {*literals(fault)}.isdisjoint(literals(text))
 
 
-def _fault(failed: Piece) -> str:
+def fault_of(failed: Piece) -> str:
     """What a call failed with."""
-    return failed.text.partition(" → ")[2].partition("; ")[2]
+    return _ended(failed)[1].partition("; ")[2]
+
+
+def _ended(call: Piece) -> tuple[str, str]:
+    """What was called, and how it ended; an arrow may stand within a command."""
+    called, _, end = call.text.partition("` → " if call.text.startswith("`") else " → ")
+    return called, end
 
 
 def _program(call: Piece) -> str:
@@ -334,7 +340,7 @@ def _announced(facts: Facts) -> set[int]:
 def _moved(facts: Facts) -> set[int]:
     """The places of what git answered to commands that only move work about: where that stands now, the state says."""
     moving = {
-        (p.at, p.part) for p in facts.pieces if p.kind == "call" and p.text.startswith("`") and _moves(_command(p))
+        (p.at, p.part) for p in facts.pieces if p.kind == "call" and p.text.startswith("`") and _moves(command_of(p))
     }
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in moving}
 
@@ -403,7 +409,7 @@ def _in_passing(piece: Piece) -> bool:
 
 def _finds(text: Iterable[Piece]) -> bool:
     """Whether the agent says why something is done, or what was wrong, and not only what it does or that all is well."""
-    telling = (thought for thought in text if says_how(bare(thought)) or not announces(bare(thought)))
+    telling = (thought for thought in text if not only_announces(bare(thought)))
     return any(reasons(t.text) or t.back or (alarming(t.text) and not says_all_is_well(t.text)) for t in telling)
 
 

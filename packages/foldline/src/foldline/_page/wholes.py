@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Set
 
-from foldline._facts.cues import announces, says_how
+from foldline._facts.cues import only_announces
 from foldline._facts.texts import LONGEST
 from foldline._facts.types import Piece
 from foldline._page.choosing import Candidate
@@ -66,14 +66,9 @@ def _list(each: Candidate) -> tuple[int, int, str, bool]:
 
 def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     """What the agent said at once amid its work, where that is not much."""
-    said = (each for each in found if each.piece.kind == "thought" and _tells(bare(each.piece)))
+    said = (each for each in found if each.piece.kind == "thought" and not only_announces(bare(each.piece)))
     texts = ([*some] for _, some in itertools.groupby(said, key=lambda each: (each.piece.at, each.piece.part)))
     return (text for text in texts if len(text) <= FEW)
-
-
-def _tells(said: str) -> bool:
-    """Whether a sentence says more than what its speaker does next."""
-    return says_how(said) or not announces(said)
 
 
 def goes_on(before: Piece, each: Piece) -> bool:
