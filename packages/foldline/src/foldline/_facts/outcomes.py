@@ -36,13 +36,13 @@ _BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
 """How a build of an image or an installation of packages says so, whatever command it is a part of."""
 
 _NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] ")
+"""A verdict that names what failed."""
 
 _MARKED = rare(
     r"^[ \t]*([✗✕✖✘×⨯] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
     re.MULTILINE,
 )
 """A test that failed by its mark, and the line below that says why."""
-"""A verdict that names what failed."""
 
 _NUMBERED = rare(r"^[ \t]*(1\) \S.*)\n[ \t]*(\S.*)$", re.MULTILINE)
 """The first test that failed as runners number them, and the line below that says why."""
@@ -221,7 +221,7 @@ def refused_in(record: Any) -> str:
         isinstance(value, str | dict) and value for key, value in record.items() if key.lower() in failing_keys()
     )
     failed = said or any(record.get(key) is False for key in _DONE_KEYS)
-    return ", ".join(told for each in fields(record) if (told := each.text))[:300] if failed else ""
+    return ", ".join(each.text for each in fields(record) if each.text)[:300] if failed else ""
 
 
 def _all_alike(line: str, text: str) -> str:
