@@ -107,21 +107,33 @@ def test_a_message_on_the_command_line_is_the_first_one(tmp_path: Path) -> None:
     using(agent_in(tmp_path), step, message="Write the first part.")
 
 
-def test_what_was_typed_before_the_screen_is_there_is_sent_as_far_as_it_was_meant_to_be(tmp_path: Path) -> None:
-    class Early(Chat):
+@pytest.mark.parametrize(
+    ("seconds", "sent", "stands"),
+    [(0, "hello", "yo"), (60, "hello\nyo", "")],
+    ids=["before the screen is there", "on the screen"],
+)
+def test_a_new_line_sends_what_was_typed_before_the_screen_was_there(
+    tmp_path: Path, seconds: int, sent: str, stands: str
+) -> None:
+    """However long it takes until the screen handles a key: when it was typed decides."""
+
+    class Typed(Chat):
         CSS_PATH = Path(terminal.__file__).with_name("chat.tcss")
 
         def on_load(self) -> None:
-            for key in (*"hello", "ctrl+j", *"yo"):
-                self.post_message(events.Key(key, key if len(key) == 1 else None))
+            keys = [*"hello", "ctrl+j", *"yo"] + ["enter"] * (not stands)
+            for key in keys:
+                event = events.Key(key, key if len(key) == 1 else None)
+                event.time += seconds
+                self.post_message(event)
 
     async def all_of() -> None:
-        app = Early(agent_in(tmp_path, {"say": "Hello to you."}))
+        app = Typed(agent_in(tmp_path, {"say": "Hello to you."}))
         async with app.run_test() as pilot:
             user = User(app, pilot)
             await user.reads("Hello to you.")
-            assert kept(app.agent)[0] == "hello"
-            assert app.query_one(PromptBox).text == "yo"
+            assert kept(app.agent)[0] == sent
+            assert app.query_one(PromptBox).text == stands
 
     asyncio.run(all_of())
 

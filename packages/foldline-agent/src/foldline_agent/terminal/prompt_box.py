@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 EARLY = 0.3
-"""Seconds in which a new line is one that was typed before the screen was there: a terminal says enter so until then."""
+"""Seconds in which a new line that was read is one typed before the screen was there: a terminal says enter so until then."""
 
 
 class PromptBox(TextArea):
@@ -35,15 +35,15 @@ class PromptBox(TextArea):
         self._there = time.monotonic()
 
     async def _on_key(self, event: events.Key) -> None:
-        handled = self._handle(event.key)
+        handled = self._handle(event.key, early=event.time - self._there < EARLY)
         if handled:
             event.prevent_default()
             event.stop()
         else:
             await super()._on_key(event)
 
-    def _handle(self, key: str) -> bool:
-        if key == "enter" or (key == "ctrl+j" and time.monotonic() - self._there < EARLY):
+    def _handle(self, key: str, *, early: bool) -> bool:
+        if key == "enter" or (key == "ctrl+j" and early):
             self._send()
         elif key in ("ctrl+j", "shift+enter"):
             self.insert("\n")
