@@ -79,6 +79,8 @@ def said(content: Any, **marks: Any) -> dict[str, Any]:
 
 HUMAN = {"origin": {"kind": "human"}, "promptSource": "typed"}
 BODY = "Base directory for this skill: /home/dev/.claude/skills/tidy\n\n# Tidy\n\nNever leave a file behind."
+PLANNED = "If you need specific details from before exiting plan mode (like exact code snippets, error messages, or content you generated), read the full transcript at: /home/dev/.claude/projects/-w/s.jsonl"
+TEAM = "If this plan can be broken down into multiple independent tasks, consider using the TeamCreate tool to create a team and parallelize the work."
 CLAUDE = [
     ("typed", said("fix the pool", **HUMAN), [("user", "fix the pool")]),
     ("suggested", said("go on", origin={"kind": "human"}, promptSource="suggestion_accepted"), [("user", "go on")]),
@@ -96,6 +98,17 @@ CLAUDE = [
         said("<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>", origin={"kind": "task-notification"}, promptSource="system"),
         [("peer", "<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>")],
     ),
+    (
+        "task, and where it wrote",
+        said("<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>\nFull transcript available at: /tmp/tasks/a4.output"),
+        [("peer", "<task-notification>\n<summary>Agent \"scout\" completed</summary>\n</task-notification>"), ("harness", "Full transcript available at: /tmp/tasks/a4.output")],
+    ),
+    (
+        "plan",
+        said(f"Implement the following plan:\n\n# The pool\n\n- one lock\n\n\n{PLANNED}\n\n{TEAM}"),
+        [("user", "Implement the following plan:\n\n# The pool\n\n- one lock"), ("harness", f"{PLANNED}\n\n{TEAM}")],
+    ),
+    ("transcript of the user's", said("Read the full transcript at: notes.md"), [("user", "Read the full transcript at: notes.md")]),
     (
         "monitor",
         said("<task-notification>\n<summary>Monitor event: \"tests\"</summary>\n<event>12 of 30</event>\n</task-notification>", origin={"kind": "task-notification"}),

@@ -219,7 +219,7 @@ def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
     """The text by the lines that clients put between the user's own."""
     start = 0
     patterns = [known.METADATA] if "(untrusted" in text else []
-    if "[" in text or "Queued #" in text:
+    if any(sign in text for sign in known.LINE_SIGNS):
         patterns.append(known.LINES)
     for found in sorted((m for p in patterns for m in p.finditer(text)), key=lambda m: m.start()):
         if found.start() >= start:

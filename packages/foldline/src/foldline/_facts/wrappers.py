@@ -250,11 +250,17 @@ ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 
 LINES = pattern(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"
-    r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\])[ \t]*$"
+    r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\]"
+    r"|Full transcript available at: \S+|Read the output file to retrieve the result: \S+"
+    r"|If you need specific details from before exiting plan mode \([^\n]*\), read the full transcript at: [^\n]+"
+    r"|If this plan can be broken down into multiple independent tasks, consider using the \w+ tool [^\n]*)[ \t]*$"
     r"|^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
     re.MULTILINE,
 )
-"""Lines of Claude Code and OpenClaw between the user's own."""
+"""Lines of Claude Code and OpenClaw between the user's own: of Claude Code also what it puts behind a plan and behind what ended."""
+
+LINE_SIGNS = ("[", "Queued #", " transcript ", "Read the output file", "If this plan can ")
+"""One of these stands in every such line."""
 
 METADATA = pattern(r"^[\w ]{3,40}\(untrusted[^)\n]*\):\s*\n```[a-z]*\n.*?\n```\s*", re.DOTALL | re.MULTILINE)
 """OpenClaw: what it knows of the sender and of the conversation."""
