@@ -214,6 +214,18 @@ def told_in(facts: Facts) -> list[str]:
     return [line for line in state(facts) if line.startswith("git")]
 
 
+def test_among_several_repositories_a_file_without_its_folder_is_of_the_one_that_lists_it() -> None:
+    listing = "## rows...origin/main\n M src/rows.py\n?? src/sums.py"
+    steps = ran(
+        ("git -C /srv/docs commit -am 'Say so'", "[main 9f8e7d6] Say so"),
+        ("cd /srv/shop.worktrees/rows && git status -sb", listing),
+    )
+    facts = facts_of([*edited("src/rows.py"), *edited("/srv/shop.worktrees/rows/src/sums.py"), *steps])
+    where, _, listed = told_in(facts)[1].partition(": not committed: ")
+    assert where == "git in /srv/shop.worktrees/rows"
+    assert sorted(listed.split(", ")) == ["src/rows.py", "src/sums.py"]
+
+
 def test_repositories_last_where_a_page_comes_back_as_text() -> None:
     facts = facts_of(ran(COMMITTED, ("git -C /srv/docs commit -am 'Say so'", "[main 9f8e7d6] Say so")))
     assert len(told_in(facts)) == 2

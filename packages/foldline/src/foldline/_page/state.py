@@ -219,8 +219,8 @@ def changed_since(facts: Facts, known: Repository) -> list[str]:
     left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
     since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
-        since = [p for p in since if known.folder and p.startswith(f"{known.folder}/")]
-        return [path.removeprefix(f"{known.folder}/") for path in since]
+        inside = [p for p in since if (known.folder and p.startswith(f"{known.folder}/")) or p in known.left]
+        return [path.removeprefix(f"{known.folder}/") for path in inside]
     paths = [path.removeprefix(root) for path in since]
     paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
     return [path for path in paths if not (root and is_absolute(path)) or _beside(root, path)]
