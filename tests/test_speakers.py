@@ -545,6 +545,23 @@ def test_what_comes_of_an_action_by_text_is_a_tools(act: str, seen: str) -> None
     ]
 
 
+@pytest.mark.parametrize("tokens", range(300, 3_000, 300))
+def test_what_came_of_an_action_that_was_folded_is_no_request(tokens: int) -> None:
+    left: list[Any] = [
+        {"role": "user", "content": "Count the boats of each harbour, please, and tell me where the most are."}
+    ]
+    for n in range(60):
+        seen = f"harbour_{n} has {n * 7} boats, {n} of them with two masts, {n + 3} are dry, which nobody minds."
+        left.append({"role": "assistant", "content": f"Thought: Go on.\nAction: count\nAction Input: harbour_{n}"})
+        left.append({"role": "user", "content": f"Observation: {seen}"})
+    for room in (tokens, tokens // 2):
+        left = Compactor(window=100_000).fold_to(left, room)
+        page = next(message["content"] for message in left if "<summary>" in message["content"])
+        assert "Count the boats" in page
+        assert "request below" not in page
+        assert "> Observation" not in page
+
+
 def test_a_block_acts_where_the_prompt_asks_for_one() -> None:
     prompt = Message("system", (Text("Reply with exactly one command in a code block."),))
     history = [prompt, user("fix it"), reply("```\nls\n```"), user("a.py must.py")]

@@ -10,6 +10,7 @@ from foldline._engine.worded import worded
 from foldline._facts.merging import settled
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.repository import on_branch
+from foldline._facts.speakers import continued
 from foldline._facts.types import Facts
 from foldline._fold import Occasion, automatic_folds, folds_behind
 from foldline._messages import Message, Summary, replace, text_of
@@ -84,16 +85,18 @@ def replacement(
     note = _note(span, room, NAMED if layer.hard else SURELY_SHORT)
     held = note if room >= NOTED or not layer.hard else ""
     round = max(occasion.rounds, folds_behind(messages)) + 1
+    before = [entry.message for entry in view.entries[:start]]
+    folded = continued([occasion.known.get(entry.id) or _whole(entry, occasion.originals) for entry in span], before)
     behind = view.entries[view.index[span[-1].id] + 1 :]
-    facts = facts_of([occasion.known.get(entry.id) or _whole(entry, occasion.originals) for entry in span])
-    facts = on_branch(settled(facts, facts_of(entry.message for entry in behind)), occasion.branch)
+    rest = continued([entry.message for entry in behind], [*before, *folded])
+    facts = on_branch(settled(facts_of(folded), facts_of(rest)), occasion.branch)
     brief = replace(
         edit.into,
         max_tokens=max(12, int(room / max(occasion.ratio, 0.1)) - _line(held)),
         focus=occasion.focus or edit.into.focus,
         round=round,
         leads=all(entry.message.role == "system" for entry in view.entries[:start]),
-        after=tuple(user_words([entry.message for entry in behind if not entry.pinned])),
+        after=tuple(user_words([message for entry, message in zip(behind, rest) if not entry.pinned])),
         wording=_asked(wording, round, facts),
     )
     unasked = occasion.trigger == "threshold"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from foldline._facts import pasted
 from foldline._facts import wrappers as known
-from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, text_of
+from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, replace, text_of
 from foldline._patterns import pattern
 
 _THOUGHT = pattern(r"<(think(?:ing)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
@@ -232,21 +232,37 @@ def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
 # -- agents that act by text --------------------------------------------------------------------------------------
 
 
+def continued(messages: Sequence[Message], before: Sequence[Message]) -> list[Message]:
+    """Messages that others stand `before`: what they begin with that came of an action there has the tool's mark."""
+    first = next((at for at, message in enumerate(messages) if message.role == "assistant"), len(messages))
+    found = _observed([*before, *messages[:first]]) if first else set()
+    return [_a_tools(message) if at + len(before) in found else message for at, message in enumerate(messages)]
+
+
+def _a_tools(message: Message) -> Message:
+    unmarked = (type(part) is Text and not part.by and not _framed(part.text) for part in message.parts)
+    parts = (replace(part, by="tool") if own else part for part, own in zip(message.parts, unmarked))
+    return replace(message, parts=tuple(parts))
+
+
 def _observed(messages: Sequence[Message]) -> set[int]:
     """The messages in the user's role that say what came of an action, in a conversation without calls.
 
     A tag or an `Action:` is one; a fenced block is one only where it ends a reply whose prompt asks for one command, or
-    the answer looks like an observation, since people talk about code as well.
+    the answer looks like an observation, since people talk about code as well. Behind a summary the reply is not there to be seen.
     """
     found: set[int] = set()
     if any(type(part) is ToolCall or type(part) is ToolResult for m in messages for part in m.parts):
         return found
-    reply, protocol = "", False
+    reply, protocol, folded = "", False, False
     for at, message in enumerate(messages):
         if message.role == "assistant":
             reply = message.text
             continue
-        if message.role == "user" and reply and _follows(reply, message.text, protocol):
+        folded = folded or message.summary is not None
+        if message.role == "user" and (
+            _follows(reply, message.text, protocol) if reply else folded and _is_observation(message.text)
+        ):
             found.add(at)
         if not reply:
             protocol = protocol or _asks_for_blocks(message.text)
@@ -265,6 +281,10 @@ def _follows(reply: str, text: str, protocol: bool) -> bool:
         return False
     if acts or (protocol and reply.rstrip().endswith("```")):
         return True
+    return _is_observation(text)
+
+
+def _is_observation(text: str) -> bool:
     return text.lstrip()[:40].casefold().startswith(known.OBSERVATIONS)
 
 
