@@ -85,6 +85,50 @@ def test_what_a_terminal_showed_in_a_fence_of_its_shell_is_no_part_of_the_task()
     assert "lock_4" not in text.partition("## Task now\n")[2].partition("\n\n## ")[0]
 
 
+PLAN = """Implement the following plan:
+
+# Plan: shares that answer late
+
+## The wait
+Each share waits longer the later it answers, by this rule:
+
+```{language}
+wait = clamp(5, 90, base + 2 * late)
+late = hours of the last week in which it was asleep
+```
+
+## The desk
+The desk sees how long that is.
+{log}"""
+
+
+@pytest.mark.parametrize("language", ["", "text", "toml"])
+def test_in_a_plan_what_stands_between_fences_says_what_is_wanted(language: str) -> None:
+    plan = user(PLAN.format(language=language, log=""))
+    told = lines([plan, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    at = told.index("> Each share waits longer the later it answers, by this rule:")
+    assert told[at + 2] == "> wait = clamp(5, 90, base + 2 * late)"
+    assert told[at + 5] == "> ## The desk"
+    assert not any("(pasted)" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "```\n2026-05-04 11:02:07 mirror_7 waits for lock_4\n```",
+        "```\n$ make export\nmirror_7 waits for lock_4\n```",
+        '```\nTraceback (most recent call last):\n  File "export.py", line 7, in take\nValueError: lock_4\n```',
+    ],
+)
+def test_in_a_plan_a_log_between_fences_is_no_part_of_the_task(log: str) -> None:
+    plan = user(PLAN.format(language="", log=f"\n## Seen\n{log}\nThat was on Monday.\n"))
+    text = page([plan, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    task = text.partition("## Task now\n")[2].partition("\n\n## ")[0]
+    assert "That was on Monday." in task
+    assert "wait = clamp" in task
+    assert "lock_4" not in task
+
+
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 WHERE = """This is what the exporter writes where:

@@ -8,17 +8,19 @@ from collections.abc import Iterator
 
 from foldline._patterns import pattern
 
-_OUTPUT = pattern(
-    r"\s{0,40}(?:"
+_PRINTED = (
     # traces and errors: frames, exceptions by their class, compilers with the place
     r"at (?:[^\n(]{1,160}\()?[^\s()]{1,200}:\d+:\d+\)?$|at [\w.$<>]{1,200}\([\w.]{1,80}:\d+\)$|\.\.\. \d+ more$|"
     r"File \"[^\"\n]+\", line \d|Traceback \(most recent|goroutine \d+ \[|npm (?:ERR!|error) |"
     r"(?:Uncaught |Caused by: )?(?:[\w.]{1,80}[a-z_](?:Error|Exception|Warning)|Error|ERROR|error|fatal|panic)"
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
     # logs: a date with a time, a time with its fraction, a level in brackets
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]|"
-    # the frames that terminal programs draw
-    r"[│┃╭╰├└┌⎿⏺]|"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]"
+)
+_DRAWN = r"[│┃╭╰├└┌⎿⏺]"
+"""The frames that terminal programs draw."""
+
+_SOURCE = (
     # diffs, JSON
     r"diff --git |@@ -\d|\+\+\+ [ab]/|--- [ab]/|"
     r"\{\s{0,40}\"|\[\s{0,40}[\"{]|\"[\w$.@/-]{1,80}\"\s?: ?(?:[\"{\[\d-]|true|false|null)|"
@@ -28,9 +30,12 @@ _OUTPUT = pattern(
     r"export (?:default |declare |abstract |async )*(?:interface|enum|type|const|class|function) \w+ ?[<({=:]|"
     r"(?:async )?(?:def|function) \w+\([^\n]*[:{]$|(?:if|for|while|switch|catch) \([^\n]*\) \{$|"
     r"(?:[\w.$]{1,80} = )?(?:await |return |new ){0,2}[\w.$]{1,80}\([^\n]*\);$"
-    r")"
 )
+_OUTPUT = pattern(rf"\s{{0,40}}(?:{_PRINTED}|{_DRAWN}|{_SOURCE})")
 """A line that no one types as a sentence; what may be a rule's label, like `Warning:` or `Note:`, is none."""
+
+_LOG = pattern(rf"\s{{0,40}}(?:{_PRINTED})")
+"""A line that a program wrote while it ran."""
 
 _PROMPT = pattern(
     r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
@@ -80,6 +85,12 @@ _CODE_BLOCK = pattern(
 )
 """A fenced block whose language is named, and is none of those of outputs."""
 
+_FENCED = pattern(
+    r"^ {0,3}(```|~~~)(?!(?:logs?|console|terminal|output|shell-?session|trace(?:back)?)\b)[^\n`]*\n.*?^ {0,3}\1\s*$",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""A block between fences that is not said to be an output."""
+
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
 _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
 """How a paragraph begins that goes on with what a terminal printed."""
@@ -116,6 +127,15 @@ def code(paste: str) -> str:
     whole = "```" in paste or "~~~" in paste
     whole = whole and not _CODE_BLOCK.sub("", paste).strip() and not any(map(_PROMPT.match, paste.splitlines()))
     return paste if whole else ""
+
+
+def specified(paste: str) -> str:
+    """What was pasted, where all of it is blocks between fences that nothing wrote while it ran: amid a document they say what is
+    wanted, whatever language is named."""
+    lines = paste.splitlines()
+    whole = _FENCED.search(paste) and not _FENCED.sub("", paste).strip()
+    ran = any(_PROMPT.match(line) or _LOG.match(line) or _shape(line) in ("tag", "clock") for line in lines)
+    return paste if whole and not ran else ""
 
 
 def without_document(text: str) -> str:

@@ -11,7 +11,7 @@ from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
 from foldline._facts.literals import literals
-from foldline._facts.pasted import code
+from foldline._facts.pasted import code, specified
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import bids, case_of, only_a_case, rules_in, ruling
@@ -60,6 +60,7 @@ _CALLED = pattern(r"/[\w:-]+")
 _TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
 """How an item begins that is done or fine, whatever list it stands in."""
 
+_HEADING = pattern(r"^#{1,6} +\S", re.MULTILINE)
 _TITLE = pattern(r"^#{2,6} +([^\n]{2,120})", re.MULTILINE)
 _BEGIN = 60
 """Characters by which a sentence of instructions is found in them."""
@@ -231,7 +232,10 @@ def asked(span: Span) -> str:
 
 
 def _with_code(spans: Sequence[Span]) -> str:
-    """What is asked for with the blocks of code amid the words, as it was written; empty where there are none."""
-    written = [asked(span) or (code(span.text) if span.by == "paste" else "") for span in spans]
+    """What is asked for with the blocks of code amid the words, as it was written, in a document with all between fences; empty where
+    there are none."""
+    headings = sum(len(_HEADING.findall(span.text)) for span in spans if span.by == "user")
+    blocks = specified if headings > 1 else code
+    written = [asked(span) or (blocks(span.text) if span.by == "paste" else "") for span in spans]
     shown = any(text and span.by == "paste" for text, span in zip(written, spans))
     return "\n".join(filter(None, written)) if shown else ""
