@@ -362,6 +362,9 @@ def test_a_request_that_is_made_again_leans_on_what_was_said_last() -> None:
 
 
 MENU = "There are two ways.\n\n1. A longer timeout for the lock, with a heartbeat of its holder.\n2. No lock files: the numbers come from the database.\n\nWhich one?"
+FROM_ZERO = (
+    "How is it to be done?\n\n> **0. Both at once**, and the small one first\n> **1. One by one**\n> **2. Not at all**"
+)
 LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files, the numbers come from the database. I lean to (b)."
 
 
@@ -369,6 +372,7 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
     ("menu", "words", "chosen"),
     [
         (MENU, "2", "2. No lock files: the numbers come from the database."),
+        (FROM_ZERO, "0", "0. Both at once, and the small one first"),
         (MENU, "Option 2 please.", "2. No lock files: the numbers come from the database."),
         (MENU, "方案2", "2. No lock files: the numbers come from the database."),
         (LETTERS, "Take (a) please, the small one.", "(a) a longer timeout for the lock"),

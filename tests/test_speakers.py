@@ -558,7 +558,7 @@ def test_what_came_of_an_action_that_was_folded_is_no_request(tokens: int) -> No
         left = Compactor(window=100_000).fold_to(left, room)
         page = next(message["content"] for message in left if "<summary>" in message["content"])
         assert "Count the boats" in page
-        assert "request below" not in page
+        assert "newest request" not in page
         assert "> Observation" not in page
 
 

@@ -245,7 +245,7 @@ def test_what_the_agent_had_said_is_not_the_users_once_the_page_comes_back_as_te
 
 def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     later = "Now write the release notes of version 4.2 for the people of the billing team."
-    line = "Written for the request below, “Now write the release notes of version 4.2 for the people of the billing team.”"
+    line = "The newest request stands in the messages below: “Now write the release notes of version 4.2 for the people of the billing team.”"
     open_still, answered = [TASK, *edit("src/a.py")], [TASK, *edit("src/a.py"), says("It writes gzip now.")]
     assert page(open_still, after=(later,)).splitlines()[0] == line
     assert page(answered, after=(later,)).splitlines()[0] == f"{line}; the one before it is answered"
@@ -279,7 +279,7 @@ def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
     below = page(done, after=("address the feedback",))
     assert "## Task now" not in below
     assert below.splitlines()[:3] == [
-        "Written for the request below, “address the feedback”; the one before it is answered",
+        "The newest request stands in the messages below: “address the feedback”; the one before it is answered",
         asked,
         "(before that the agent had said) Committed, pushed and answered.",
     ]
@@ -349,7 +349,9 @@ def test_what_the_newest_words_came_behind_stands_below_where_the_agent_closed_a
     behind = [says("Squashed, and the tests pass."), user("push it and open a PR"), says("Pushed; the PR is open.")]
     told = page_before([*edit("src/b.py"), *behind], [*begun, LONG, menu, user("1"), *edit("src/c.py")])
     assert section(told, "Task now") == []
-    assert told.startswith("Written for the request below, “push it and open a PR”; it is answered there")
+    assert told.startswith(
+        "The newest request stands in the messages below: “push it and open a PR”; it is answered there"
+    )
     for yes in ("go on", "yes please"):
         asks_on = [says("The first of the two is done. Shall I go on with the second?"), user(yes), *edit("src/d.py")]
         told = page_before(asks_on, [TASK, LONG, *edit("src/c.py")])
@@ -363,11 +365,14 @@ def test_short_words_behind_the_page_are_told_with_what_they_take_up_there() -> 
 
     offer = "None of the tests reads an import so far. If you like, I add a test of the import next."
     told = first_line(offer, "do that")
-    assert told == f"Written for the request below, “do that”, to “{offer}”; the one before it is answered"
+    assert (
+        told
+        == f"The newest request stands in the messages below: “do that”, said to “{offer}”; the one before it is answered"
+    )
     menu = (
         "What is there:\n1. a test of rows\n2. none of dates\n\nOptions:\n1. leave it\n2. add `test_dates`\nWhich one?"
     )
-    assert "“2”, to “2. add `test_dates`”" in first_line(menu, "2")
+    assert "“2”, chosen: “2. add `test_dates`”" in first_line(menu, "2")
     assert "to “" not in first_line(offer, "add the test of the dates")
 
 
@@ -375,7 +380,7 @@ def test_a_short_order_behind_the_page_is_named_though_an_older_request_says_wha
     asked = user("Why does the nightly export of the invoices fail since Tuesday?")
     found = says("The share is full. Nothing else is wrong with it. Shall I make a pull request that empties it?")
     told = page_before([user("make a pr to fix"), *edit("src/a.py")], [asked, LONG, *bash("df", "100 %"), found])
-    assert told.splitlines()[0].startswith("Written for the request below, “make a pr to fix”")
+    assert told.splitlines()[0].startswith("The newest request stands in the messages below: “make a pr to fix”")
 
 
 def test_words_that_came_amid_the_work_on_what_was_said_yes_to_leave_that_the_task() -> None:
@@ -434,7 +439,9 @@ def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
     pasted = "Traceback (most recent call last):\n  File \"src/a.py\", line 4, in <module>\nKeyError: 'rows'"
     told = page([BRANCH, *edit("src/a.py"), says("All three are done.")], after=tuple(user_words([user(pasted)])))
     assert section(told, "Task now") == []
-    assert told.startswith("Written for the request below, “(pasted) Traceback (most recent call last):")
+    assert told.startswith(
+        "The newest request stands in the messages below: “(pasted) Traceback (most recent call last):"
+    )
     under_way = page([BRANCH, *edit("src/a.py")], after=tuple(user_words([user(pasted)])))
     assert section(under_way, "Task now")[0] == f"> {BRANCH.text}"
 

@@ -129,6 +129,35 @@ def test_in_a_plan_a_log_between_fences_is_no_part_of_the_task(log: str) -> None
     assert "lock_4" not in task
 
 
+# -- answers to what was asked ----------------------------------------------------------------------------------------
+
+WAYS = "The share answers late on Mondays. How long is the exporter to wait for it?"
+WHO = "Who is told where it gives up? The desk reads its mail at noon."
+
+
+def chosen(*answers: tuple[str, str]) -> list[Message]:
+    """What the user chose where a tool of Claude Code asked."""
+    said = ", ".join(f'"{question}"="{answer}"' for question, answer in answers)
+    asked = {"questions": [{"question": question, "options": []} for question, _ in answers]}
+    return runs("AskUserQuestion", asked, f"User has answered your questions: {said}. You can now continue.")
+
+
+def test_an_answer_stands_beside_what_it_answers() -> None:
+    plan = user("Make the nightly export of the mirrors wait for the share, and ask me what you need to know.")
+    edit = runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})
+    told = lines([plan, *chosen((WAYS, "Ninety seconds"), (WHO, "The desk")), *edit])
+    assert "> Ninety seconds (to “How long is the exporter to wait for it?”)" in told
+    assert "> The desk (to “Who is told where it gives up?”)" in told
+
+
+def test_an_answer_has_no_question_where_they_cannot_be_told_apart() -> None:
+    plan = user("Make the nightly export of the mirrors wait for the share, and ask me what you need to know.")
+    asked = {"questions": [{"question": WAYS}, {"question": WHO}]}
+    both = runs("AskUserQuestion", asked, f'User has answered your questions: "{WAYS}"="Ninety seconds".')
+    text = page([plan, *both, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    assert "> Ninety seconds\n" in text
+
+
 # -- tables -----------------------------------------------------------------------------------------------------------
 
 WHERE = """This is what the exporter writes where:

@@ -85,10 +85,8 @@ def replacement(
     note = _note(span, room, NAMED if layer.hard else SURELY_SHORT)
     held = note if room >= NOTED or not layer.hard else ""
     round = max(occasion.rounds, folds_behind(messages)) + 1
-    before = [entry.message for entry in view.entries[:start]]
-    folded = continued([occasion.known.get(entry.id) or _whole(entry, occasion.originals) for entry in span], before)
     behind = view.entries[view.index[span[-1].id] + 1 :]
-    rest = continued([entry.message for entry in behind], [*before, *folded])
+    folded, rest = _continued(view.entries[:start], span, behind, occasion)
     facts = on_branch(settled(facts_of(folded), facts_of(rest)), occasion.branch)
     brief = replace(
         edit.into,
@@ -145,6 +143,15 @@ def _staying(view: View, span: Sequence[Entry]) -> list[Message]:
     """The messages of a view that stand outside a span."""
     gone = {entry.id for entry in span}
     return [entry.message for entry in view.entries if entry.id not in gone]
+
+
+def _continued(
+    before: Sequence[Entry], span: Sequence[Entry], behind: Sequence[Entry], occasion: Occasion
+) -> tuple[list[Message], list[Message]]:
+    """The messages that are folded and those behind them, each by whom they are said where they stand."""
+    led = [entry.message for entry in before]
+    folded = continued([occasion.known.get(entry.id) or _whole(entry, occasion.originals) for entry in span], led)
+    return folded, continued([entry.message for entry in behind], [*led, *folded])
 
 
 def _whole(entry: Entry, originals: Mapping[str, Message]) -> Message:

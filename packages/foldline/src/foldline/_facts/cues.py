@@ -246,7 +246,7 @@ def _accepts(words: str, named: re.Match[str]) -> bool:
 
 @cache
 def _chooses() -> re.Pattern[str]:
-    one = "([1-9a-h])"
+    one = "([0-9a-h])"
     named = rf"(?:^|\b)(?:{_words('option')}) ?\(?{one}(?![^\W_])"
     return re.compile(rf"^\W*{one}\W*$|\({one}\)|^{one}[.)]|{named}", re.IGNORECASE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from foldline._facts.attachments import attached
 from foldline._facts.cues import announces
@@ -17,7 +17,7 @@ from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
 from foldline._facts.said import Said, asked
-from foldline._facts.speakers import Span, speaks, spoken, templated
+from foldline._facts.speakers import Span, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
 from foldline._facts.text_calls import call_in
@@ -91,10 +91,10 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     reports = _reports(messages, spans)
     acting = {at - 1 for at, each in enumerate(spans) if at and not results and any(span.by == "tool" for span in each)}
     acting |= {len(messages) - 1} if acting else set()
-    waiting = _waiting(messages)
+    waiting, asking = _waiting(messages), _asking(messages)
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
-        new = said.ask(told, at, amid=any(message.results))
+        new = said.ask(told, at, amid=any(message.results), questions=asking.get(at, ()))
         for part, span in enumerate(told):
             if at in acting and span.by == "agent" and (act := call_in(span.text)):
                 work.act(act.call, at)
@@ -138,6 +138,12 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         untouched=bool(messages) and not work.touched,
         end=len(messages),
     )
+
+
+def _asking(messages: Sequence[Message]) -> dict[int, list[str]]:
+    """What the agent had asked, by the messages that answer it."""
+    asked = {call.id: questions(call) for message in messages for call in message.calls if speaks(call)}
+    return {at: [*chain(*(asked.get(r.call_id, ()) for r in m.results))] for at, m in enumerate(messages) if m.results}
 
 
 def _waiting(messages: Sequence[Message]) -> set[int]:

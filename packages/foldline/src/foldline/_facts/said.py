@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
+from foldline._clipping import cut
 from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
@@ -33,6 +34,9 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 
 BEHIND = 50
 """What is added to the part of an answer for the option that it chose, so that no other words have it."""
+
+QUESTION = 160
+"""Characters that are told of a question beside its answer."""
 
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
@@ -80,8 +84,9 @@ class Said:
         self._plan = plan
         self._language = ""
 
-    def ask(self, spans: Sequence[Span], at: int, *, amid: bool) -> bool:
-        """Takes down what a message asks for, all of it as one request; answers whether it was not asked for before."""
+    def ask(self, spans: Sequence[Span], at: int, *, amid: bool, questions: Sequence[str] = ()) -> bool:
+        """Takes down what a message asks for, or answers to `questions`, all of it as one request; answers whether it was not asked
+        for before."""
         words = "\n".join(filter(None, map(asked, spans)))
         size = len(words)
         if size > REQUEST_CHARACTERS:
@@ -92,7 +97,7 @@ class Said:
             self.requests[words] = replace(known, times=known.times + 1, again=at)
             self._pieces.again(known.at)
         elif words:
-            whole = _with_code(spans)
+            whole = _with_questions(spans, questions) or _with_code(spans)
             whole = whole if len(whole) <= REQUEST_CHARACTERS else ""
             cut = size if size > REQUEST_CHARACTERS else 0
             self.requests[words] = UserRequest(words, at, cut, amid=amid, whole=whole)
@@ -229,6 +234,19 @@ def asked(span: Span) -> str:
     if span.by == "command" and (called := _COMMAND.search(span.text)):
         return f"/skill:{called['skill']}" if called["skill"] else (called[1] or called[2]).strip()
     return span.text if span.by == "user" else ""
+
+
+def _with_questions(spans: Sequence[Span], questions: Sequence[str]) -> str:
+    """Answers, each with the sentence that it answers; empty where some are not there."""
+    answers = [text for span in spans if (text := asked(span))]
+    both = [f"{answer} (to “{cut(_asking(question), QUESTION)}”)" for answer, question in zip(answers, questions)]
+    return "\n".join(both) if len(answers) == len(questions) else ""
+
+
+def _asking(question: str) -> str:
+    """The last sentence of a question that asks, else the last one."""
+    sentences = [*split(" ".join(question.split()))] or [question]
+    return next(filter(asks, reversed(sentences)), sentences[-1])
 
 
 def _with_code(spans: Sequence[Span]) -> str:

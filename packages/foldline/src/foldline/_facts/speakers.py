@@ -91,6 +91,11 @@ def speaks(call: ToolCall) -> bool:
     return _asks(tool_of(call)) or tool_of(call) in known.SPEAKS
 
 
+def questions(call: ToolCall) -> list[str]:
+    """What the agent asks the user with a call; empty where it asks nothing."""
+    return [*filter(None, _said(call))] if _asks(tool_of(call)) else []
+
+
 def _asks(name: str) -> bool:
     """Whether a tool asks the user, however its name is written."""
     return name.replace("_", "").lower() in known.ASKS

@@ -55,7 +55,7 @@ _COLUMNS, _ROW = pattern(r"^\|.+\|\n\|(?: --- \|)+\n", re.MULTILINE), pattern(r"
 _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _BROUGHT = pattern(r"^(- .+):\n((?:  - .+(?:\n(?=  - )|$))+)", re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
-BELOW = "Written for the request below, "
+BELOW = "The newest request stands in the messages below: "
 """How a page begins behind which the newest request stands."""
 
 ASKED_BEFORE = "(before that the user had asked) "

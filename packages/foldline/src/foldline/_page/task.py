@@ -201,7 +201,8 @@ def _taken_up(facts: Facts, newest: str) -> str:
     behind = [p for p in facts.latest.pieces if p.by == "agent" and p.at >= facts.end]
     chosen = [p.text for p in behind if p.kind == "answer" and p.at == at]
     said = [p.text for p in behind if p.kind == "report" and p.at < at]
-    return f", to “{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
+    how = ", chosen: " if chosen else ", said to "
+    return f"{how}“{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
 
 
 def _asks_back(facts: Facts) -> bool:
