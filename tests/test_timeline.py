@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from foldline import Brief, Message, Summary
+from foldline._facts.merging import merge
 from foldline._facts.reading import facts_of
 from foldline._facts.splitting import split
 from foldline._facts.types import Piece
@@ -1095,6 +1096,19 @@ def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
     first, second = says("Both comments are answered in 1a2b3c4."), says("The one comment is answered in 5d6e7f8.")
     lines = happened([ASKED, *EDIT, says("It runs again."), again, *EDIT, first, again, *EDIT, second, LATER])
     assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip
+
+
+def test_each_time_that_the_user_says_to_go_on_begins_a_turn() -> None:
+    commits = [bash(f"git commit -m 'Part {n}'", f"[main {n}a2b3c4] Part {n}\n 1 file changed") for n in range(4)]
+    turns = [
+        [user("commit and continue"), *made, says(f"Part {n} is committed as {n}a2b3c4.")]
+        for n, made in enumerate(commits)
+    ]
+    messages = [ASKED, *EDIT, says("It runs again."), *(each for turn in turns for each in turn), LATER]
+    for facts in (facts_of(messages), merge(facts_of(messages[:9]), facts_of(messages[9:]))):
+        lines = compose(Brief(1_500), facts).splitlines()
+        heads = [line for line in lines if line.endswith("> commit and continue")]
+        assert heads == [f"**{n}** > commit and continue" for n in range(2, 6)]
 
 
 def test_a_long_command_is_cut_where_no_budget_is_to_be_filled() -> None:

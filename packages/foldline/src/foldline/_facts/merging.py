@@ -189,7 +189,10 @@ def _shifted(facts: Facts, by: int) -> Facts:
     for name in _KINDS:
         clock = "seen" if name in _SEEN else "at"
         fields[name] = tuple(replace(item, **{clock: getattr(item, clock) + by}) for item in getattr(facts, name))
-    fields["requests"] = tuple(replace(r, again=r.again and r.again + by) for r in fields["requests"])
+    fields["requests"] = tuple(
+        replace(r, again=r.again and r.again + by, between=tuple(at + by for at in r.between))
+        for r in fields["requests"]
+    )
     fields["todos"] = tuple(t if t.made < 0 else replace(t, made=t.made + by) for t in fields["todos"])
     fields["files"] = tuple(
         f if f.last < 0 else replace(f, last=f.last + by, kept=f.kept if f.kept < 0 else f.kept + by)
@@ -217,10 +220,14 @@ def _requested(old: tuple[UserRequest, ...], new: tuple[UserRequest, ...]) -> tu
     """Both in the order in which they were said last."""
     known = {request.text: request for request in old}
     again = {request.text for request in new}
-    fresh = (
-        replace(r, at=k.at, times=k.times + r.times, again=r.newest) if (k := known.get(r.text)) else r for r in new
-    )
+    fresh = (_said_again(k, r) if (k := known.get(r.text)) else r for r in new)
     return (*(request for request in old if request.text not in again), *fresh)
+
+
+def _said_again(old: UserRequest, new: UserRequest) -> UserRequest:
+    """A request that was made before."""
+    at, *between, again = (*old.places, *new.places)
+    return replace(new, at=at, times=old.times + new.times, between=tuple(between), again=again)
 
 
 def _newest(old: tuple[Command, ...], new: tuple[Command, ...]) -> tuple[Command, ...]:

@@ -94,7 +94,7 @@ class Said:
             words = f"{head}\n[… {size - REQUEST_CHARACTERS:,} of {size:,} characters cut …]\n{tail}"
         known = self.requests.pop(words, None)
         if known is not None:
-            self.requests[words] = replace(known, times=known.times + 1, again=at)
+            self.requests[words] = replace(known, times=known.times + 1, between=known.places[1:], again=at)
             self._pieces.again(known.at)
         elif words:
             whole = _with_questions(spans, questions) or _with_code(spans)

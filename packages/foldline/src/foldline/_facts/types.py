@@ -101,8 +101,8 @@ class FailedCall(Value, frozen=True, gc=False, omit_defaults=True):
 class UserRequest(Value, frozen=True, gc=False, omit_defaults=True):
     """What the user said in one message, verbatim, and how often; of a very long one head and tail, `size` being its characters.
 
-    `at` is when it was said first, `again` when it was said last where that was later; where there are several they stand in
-    the order in which they were said last.
+    `at` is when it was said first, `again` when it was said last where that was later, `between` when else; where there are
+    several they stand in the order in which they were said last.
     """
 
     text: str
@@ -110,6 +110,7 @@ class UserRequest(Value, frozen=True, gc=False, omit_defaults=True):
     size: int = 0
     times: int = 1
     again: int = 0
+    between: tuple[int, ...] = ()
     amid: bool = False
     """Whether it was said amid the agent's work, to a call: why that was refused, or the answer to a question."""
     whole: str = ""
@@ -119,6 +120,11 @@ class UserRequest(Value, frozen=True, gc=False, omit_defaults=True):
     def newest(self) -> int:
         """When it was said last."""
         return max(self.at, self.again)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Each time when it was said, in order."""
+        return (self.at, *self.between, *([self.again] if self.again > self.at else ()))
 
 
 class Rule(Value, frozen=True, gc=False, omit_defaults=True):

@@ -35,7 +35,7 @@ class Turns:
     are `numbered`; `wanted` are the requests that the page tells as the task, and the `scale` says how much is told again."""
 
     def __init__(self, facts: Facts, wanted: Sequence[str], scale: Scale, *, numbered: bool) -> None:
-        asked = [(at, r) for r in facts.requests for at in {r.at, r.newest}] if numbered else []
+        asked = [(at, r) for r in facts.requests for at in r.places] if numbered else []
         self._starts = sorted(at for at, _ in asked)
         self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
         now = max((r for _, r in asked if r.text in wanted), key=lambda request: request.newest, default=None)
