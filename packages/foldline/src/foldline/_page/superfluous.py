@@ -26,7 +26,7 @@ from foldline._facts.outcomes import alarming, finds
 from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
-from foldline._facts.types import Facts, Piece
+from foldline._facts.types import Facts, Kind, Piece
 from foldline._facts.work import BY_USER
 from foldline._page import earlier
 from foldline._page.choosing import Candidate
@@ -59,6 +59,9 @@ _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
+
+_WORK = frozenset({"call", "change", "failure"})
+"""What the agent did, and not what it said."""
 
 
 def settled(facts: Facts) -> set[int]:
@@ -156,7 +159,7 @@ def led_to_report(facts: Facts, least: int = 0) -> list[int]:
         if piece.kind == "report":
             said[piece.at] += len(piece.text)
     reports = sorted(at for at, length in said.items() if length >= least)
-    asked = sorted(request.newest for request in facts.requests)
+    asked = _begun(facts)
     ends = [*asked, facts.end]
 
     def closed(at: int) -> bool:
@@ -165,6 +168,15 @@ def led_to_report(facts: Facts, least: int = 0) -> list[int]:
 
     over = {at for at in {piece.at for piece in facts.pieces} if closed(at)}
     return [i for i, piece in enumerate(facts.pieces) if piece.at in over]
+
+
+def _begun(facts: Facts) -> list[int]:
+    """Where turns begin: with each request that did not come amid the work for the one before."""
+    asked = sorted({at for request in facts.requests for at in request.places})
+    between: list[set[Kind]] = [set() for _ in range(len(asked) + 1)]
+    for piece in facts.pieces:
+        between[bisect_right(asked, piece.at)].add(piece.kind)
+    return [at for at, kinds in zip(asked, between) if "report" in kinds or kinds.isdisjoint(_WORK)]
 
 
 def _settling(facts: Facts) -> set[int]:
