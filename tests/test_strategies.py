@@ -354,6 +354,17 @@ def test_a_summary_is_folded_into_the_next_one_but_not_by_itself() -> None:
     assert places(view, summarize_older(keep=100)(view, 1_500)) == [0]
 
 
+def test_a_summary_is_larger_for_the_users_words_and_not_for_what_a_file_marks_as_anothers() -> None:
+    def size(by: str) -> int:
+        given = Message("user", (Text("please " * 900, by=by),))  # type: ignore[arg-type]
+        view = see(given, *(each for _ in range(30) for each in (user(5), assistant(2_000))))
+        into = next(iter(summarize_older(keep=4_000, max_tokens=1_000)(view, 0))).into
+        assert isinstance(into, Brief)
+        return into.max_tokens
+
+    assert size("") == size("user") == size("harness") + 900 == size("command") + 900
+
+
 def test_words_are_not_cut_where_the_newest_part_alone_is_too_large() -> None:
     view = see(user(100), assistant(10_000), user(20_000))
     edit = only(summarize_older(keep=1_000, max_tokens=4_000, least=2_000)(view, 20_000))

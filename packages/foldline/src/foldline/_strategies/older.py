@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from foldline._messages import Message, Text
 from foldline._strategies.strategy import Strategy, Tokens, remembered
 from foldline._view import Brief, Edit, Entry, View, opens_turn
 
@@ -112,9 +113,13 @@ def _worth(view: View, spans: Sequence[Span]) -> bool:
 
 
 def _words(view: View, spans: Sequence[Span]) -> int:
-    """Tokens of what the user said in the spans."""
-    said = (entry.tokens for entry in _entries(view, spans) if opens_turn(entry.message))
+    """Tokens of what the user said in the spans; what a file marks as somebody else's is none."""
+    said = (entry.tokens for entry in _entries(view, spans) if opens_turn(entry.message) and _is_own(entry.message))
     return sum(min(tokens, LONGEST_WORDS) for tokens in said)
+
+
+def _is_own(message: Message) -> bool:
+    return any(type(part) is not Text or part.by in ("", "user") for part in message.parts)
 
 
 def said_in(view: View, spans: Sequence[Span]) -> int:
