@@ -1098,6 +1098,19 @@ def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
     assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip
 
 
+def test_a_long_message_that_is_sent_again_is_told_by_what_is_new_in_it() -> None:
+    given = [f"Share {n} answers at {n} o'clock, and mirror_{n} may not be read before that." for n in range(2, 12)]
+    first = user("You take over the watch of the mirrors.\n" + "\n".join(given))
+    second = user("You take over the watch of the mirrors.\n" + "\n".join(given) + "\nThe old watch has gone home.")
+    told = told_of(
+        [first, second, *EDIT, says("I watch them, and nothing is wrong with any of them so far."), LATER], 3_000
+    )
+    assert all(told.count(line) == 1 for line in given)
+    assert "**2** > You take over the watch of the mirrors." in told
+    assert "> The old watch has gone home." in told
+    assert told_of([first, *EDIT, says("It is done."), user("\n".join(given[:2])), LATER], 3_000).count(given[0]) == 2
+
+
 def test_each_time_that_the_user_says_to_go_on_begins_a_turn() -> None:
     commits = [bash(f"git commit -m 'Part {n}'", f"[main {n}a2b3c4] Part {n}\n 1 file changed") for n in range(4)]
     turns = [

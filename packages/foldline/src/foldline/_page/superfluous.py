@@ -60,6 +60,9 @@ _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
 
+LONG_MESSAGE = 4
+"""Pieces from which a message of the user's is so long that parts of it may be left out."""
+
 _WORK = frozenset({"call", "change", "failure"})
 """What the agent did, and not what it said."""
 
@@ -188,7 +191,23 @@ def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
-    return calls | _moved(facts) | words | earlier.outdated(facts) | _listed_anew(facts)
+    return calls | _moved(facts) | words | earlier.outdated(facts) | _listed_anew(facts) | _sent_again(facts)
+
+
+def _sent_again(facts: Facts) -> set[int]:
+    """The places of what the user had said word for word, in a longer message that says mostly the same as older ones; how it
+    begins stays."""
+    messages: dict[int, list[int]] = {}
+    for i, piece in enumerate(facts.pieces):
+        if piece.by == "user" and piece.kind != "excerpt":
+            messages.setdefault(piece.at, []).append(i)
+    known: set[str] = set()
+    over: set[int] = set()
+    for places in messages.values():
+        again = [i for i in places[1:] if facts.pieces[i].text in known]
+        over.update(again if len(places) >= LONG_MESSAGE and 2 * len(again) >= len(places) else ())
+        known.update(facts.pieces[i].text for i in places)
+    return over
 
 
 def _listed_anew(facts: Facts) -> set[int]:

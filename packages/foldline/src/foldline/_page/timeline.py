@@ -13,7 +13,7 @@ from foldline._messages import replace
 from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_bare, is_raw, next_best, terms, unlike
 from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
-from foldline._page.superfluous import reported
+from foldline._page.superfluous import LONG_MESSAGE, reported
 from foldline._page.turns import Turns
 from foldline._page.unreported import as_one, fresh, repeats, running, texts_of, unfinished, unreported
 from foldline._page.wholes import halved, standing, torn
@@ -49,9 +49,6 @@ LEAST_BEGINNING = 24
 
 LEAST_SAID = 0.3
 """The share of what a piece says that its beginning has to say where it is told before all that has room."""
-
-LONG_MESSAGE = 4
-"""Pieces from which a message of the user is so long that parts of it may be left out."""
 
 FRAME = 5
 """Tokens that stand around the beginning of a piece."""
