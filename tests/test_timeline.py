@@ -1111,6 +1111,27 @@ def test_a_long_message_that_is_sent_again_is_told_by_what_is_new_in_it() -> Non
     assert told_of([first, *EDIT, says("It is done."), user("\n".join(given[:2])), LATER], 3_000).count(given[0]) == 2
 
 
+@pytest.mark.parametrize(("stopped", "told"), [(False, False), (True, True)])
+def test_a_report_closes_what_was_begun_before_the_user_spoke_amid_the_work(stopped: bool, told: bool) -> None:
+    """But not where the user had stopped it: the report tells of something else then."""
+    looked = "share_9 and the lock of mirror_7 stand in one file, which the desk opens at noon."
+    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    call, answer = bash("cat locks.txt", refused if stopped else "share_9\nmirror_7", error=stopped)
+    begun = [Message("assistant", (Text(looked), *call.calls)), answer, *EDIT]
+    report = says(
+        f"The export waits for the desk now, and writes the shares in the order of their names. {'It runs. ' * 40}"
+    )
+    messages = [
+        ASKED,
+        *begun,
+        user("And sort the shares by their names while you are at it, please."),
+        *EDIT,
+        report,
+        LATER,
+    ]
+    assert (looked in told_of(messages, 3_000)) == told
+
+
 def test_each_time_that_the_user_says_to_go_on_begins_a_turn() -> None:
     commits = [bash(f"git commit -m 'Part {n}'", f"[main {n}a2b3c4] Part {n}\n 1 file changed") for n in range(4)]
     turns = [

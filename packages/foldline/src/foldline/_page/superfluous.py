@@ -174,12 +174,17 @@ def led_to_report(facts: Facts, least: int = 0) -> list[int]:
 
 
 def _begun(facts: Facts) -> list[int]:
-    """Where turns begin: with each request that did not come amid the work for the one before."""
+    """Where turns begin: with each request that did not come amid the work for the one before, or behind a call that the user
+    stopped or refused."""
     asked = sorted({at for request in facts.requests for at in request.places})
+    refused = {at for request in facts.requests if request.amid for at in request.places}
     between: list[set[Kind]] = [set() for _ in range(len(asked) + 1)]
     for piece in facts.pieces:
-        between[bisect_right(asked, piece.at)].add(piece.kind)
-    return [at for at, kinds in zip(asked, between) if "report" in kinds or kinds.isdisjoint(_WORK)]
+        turn = bisect_right(asked, piece.at)
+        between[turn].add(piece.kind)
+        if turn < len(asked) and piece.text.endswith(BY_USER):
+            refused.add(asked[turn])
+    return [at for at, kinds in zip(asked, between) if "report" in kinds or kinds.isdisjoint(_WORK) or at in refused]
 
 
 def _settling(facts: Facts) -> set[int]:
