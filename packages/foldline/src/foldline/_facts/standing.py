@@ -207,7 +207,7 @@ def left_open(facts: Facts) -> Iterator[str]:
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
     led = ""
     for piece in reports:
-        if piece.open and piece.at in newest and (piece.at == last or _labelled(piece)):
+        if piece.open and not piece.columns and piece.at in newest and (piece.at == last or _labelled(piece)):
             fresh = piece.at >= _asked(now)
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
