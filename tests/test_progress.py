@@ -46,6 +46,14 @@ def test_steps_that_are_numbered_are_told_so_too() -> None:
     assert done_in(state_of(settled(facts_of([TASK, *made]), facts_of(done)))) == told
 
 
+def test_what_other_agents_did_of_a_plan_is_known_from_its_list() -> None:
+    made = [*runs("TaskCreate", {"subject": "Read the files"}, "Task #1 created", id="a"), *runs("TaskCreate", {"subject": "Tell the harbour"}, "Task #2 created", id="b")]  # fmt: skip
+    listed = runs("TaskList", {}, "#2 [pending] Tell the harbour (scout) [blocked by #1]\n#1 [completed] Read the files (reader)", id="c")  # fmt: skip
+    lines = state_of(facts_of([TASK, *made, *listed]))
+    assert lines[-2:] == ["done of the plan: Read the files", "[ ] Tell the harbour"]
+    assert state_of(settled(facts_of([TASK, *made]), facts_of([*made[2:], *listed])))[-2:] == lines[-2:]
+
+
 @pytest.mark.parametrize(
     "messages",
     [

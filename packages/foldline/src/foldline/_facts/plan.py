@@ -18,6 +18,9 @@ _TICKED = pattern(r"^\s*[-*] \[([ xX])\] (.{3,200})$", re.MULTILINE)
 _SHOWN = pattern(r"^\s*(?:[-*\d.)]+\s*)?\[([ xX✓])\]\s+(.{3,200})$", re.MULTILINE)
 """An item with its box, as an agent writes it, and as tools show it."""
 
+_STATED = pattern(r"^#(\d+) \[(\w+)\] (.{3,200}?)(?: \([\w-]+\))?(?: \[blocked by [^\]\n]*\])?$", re.MULTILINE)
+"""An item by its number with its state, as Claude Code lists the tasks of several agents."""
+
 _DRAFT = pattern(r"^[ \t]*```.*?(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 """A text that an agent drafts for somebody else, whose boxes are theirs."""
 
@@ -68,10 +71,15 @@ class Plan:
             self._tick(boxes, at)
 
     def shown(self, answer: str, at: int) -> None:
-        """Books a plan as a tool shows it, with boxes that are ticked or not."""
+        """Books a plan as a tool shows it, with boxes that are ticked or not, or with numbers and states."""
         boxes = _SHOWN.findall(answer[:8_000]) if "[ ]" in answer else []
         if len(boxes) >= FEWEST_BOXES:
             self._tick(boxes, at)
+        for number, word, text in _STATED.findall(answer[:8_000]) if answer.startswith("#") else ():
+            place = self._places.get(("id", number))
+            status = tool_calls.STATES.get(word)
+            if status and (place is None or status != self.todos[place].status):
+                self.put(Todo(text, status, number, at))  # type: ignore[arg-type]
 
     def _tick(self, boxes: Iterable[tuple[str, str]], at: int) -> None:
         for mark, text in boxes:

@@ -82,12 +82,13 @@ WRITING = ("written", "created", "modified")
 
 _SCRIPTED = pattern(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
 _SCRIPTED_WHERE = pattern(r"""\b(?:workdir|cwd)["']?\s*:\s*["'`](/[^"'`\n]{1,300})["'`]""")
-_STATUS = {
+STATES = {
     "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
     "in_progress": "in_progress", "in-progress": "in_progress", "active": "in_progress", "doing": "in_progress",
     "completed": "done", "complete": "done", "done": "done", "finished": "done", "closed": "done",
     "cancelled": "dropped", "canceled": "dropped", "deleted": "dropped", "dropped": "dropped", "skipped": "dropped",
 }  # fmt: skip
+"""What tools call the states of an item of a plan."""
 
 
 _BOX = re.compile(r"\s*(?:[-*] )?\[([ xX✓])\] +(\S.*)")
@@ -302,7 +303,7 @@ def _has_status(item: dict[str, Any]) -> bool:
 
 def _status_key(item: dict[str, Any]) -> str:
     """The key under which an item says how it stands: by its name, else by what stands there."""
-    stands = (key for key, value in item.items() if isinstance(value, str) and value.lower() in _STATUS)
+    stands = (key for key, value in item.items() if isinstance(value, str) and value.lower() in STATES)
     return next((key for key in ("status", "state") if key in item), next(stands, ""))
 
 
@@ -313,7 +314,7 @@ def _plan_item(item: dict[str, Any]) -> tuple[str, str, str, str]:
     said = [" ".join(text.split()) for key in own if isinstance(text := item[key], str) and text.strip()]
     text, detail = (*said, "", "")[:2]
     status = item.get(stands or "status", "")
-    known = _STATUS.get(status.lower(), "pending") if isinstance(status, str) and status else ""
+    known = STATES.get(status.lower(), "pending") if isinstance(status, str) and status else ""
     if item.get("completed") is True or item.get("done") is True:
         known = "done"
     return str(item.get("taskId") or item.get("id") or ""), text[:300], known, detail[:300]
