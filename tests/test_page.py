@@ -361,6 +361,16 @@ def test_a_request_that_is_made_again_leans_on_what_was_said_last() -> None:
     assert [(r.text, r.newest) for r in parts.requests] == [(r.text, r.newest) for r in whole.requests]
 
 
+def test_a_task_of_many_pages_stands_whole_where_there_is_room() -> None:
+    lines = [
+        f"{n}. Share_{n} answers {n % 7} hours late, and mirror_{n} is to be read once it does, but never twice."
+        for n in range(230)
+    ]
+    plan = user("Carry out this plan for the mirrors:\n" + "\n".join(lines))
+    task = section(page([plan, *EDIT], 16_000), "Task now")
+    assert all(f"> {line}" in task for line in lines)
+
+
 MENU = "There are two ways.\n\n1. A longer timeout for the lock, with a heartbeat of its holder.\n2. No lock files: the numbers come from the database.\n\nWhich one?"
 FROM_ZERO = (
     "How is it to be done?\n\n> **0. Both at once**, and the small one first\n> **1. One by one**\n> **2. Not at all**"

@@ -220,7 +220,10 @@ SERVER = bash("npm run dev", "Process running with session ID 5")
 ELSE = [user("Now paint the pier, please."), says("The pier is painted."), user("And the boats as well, please."), says("They are painted.")]  # fmt: skip
 
 
-@pytest.mark.parametrize(("begun", "stays"), [(AGENT, False), (WATCH, False), (SERVER, True)])
+ASKED_AFTER = bash("boats --readonly show quay-44.2", "Process running with session ID 6")
+
+
+@pytest.mark.parametrize(("begun", "stays"), [(AGENT, False), (WATCH, False), (ASKED_AFTER, False), (SERVER, True)])
 def test_what_nobody_asked_after_while_the_user_went_on_is_not_told_as_running(
     begun: Sequence[Message], stays: bool
 ) -> None:

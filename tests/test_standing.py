@@ -551,6 +551,7 @@ def test_a_program_that_ran_on_ends_as_its_own_command() -> None:
     assert not any(line.startswith("open error") for line in state(*TESTS, *RED, *TESTS, *GREEN))
     assert "last run: `cargo test -p core` → ok; test result: ok. 167 passed; 0 failed" in state(*TESTS, *GREEN)
     assert not any(line.startswith("last run") for line in state(*TESTS, *POLLED))
+    assert not any(line.startswith("last run") for line in state(*bash("bd list --open", "Showing 50 issues of 67")))
 
 
 # -- errors --------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from foldline._facts.wrappers import GIVEN, SKILL
 from foldline._messages import replace
 from foldline._patterns import pattern
 
-REQUEST_CHARACTERS = 12_000
+REQUEST_CHARACTERS = 24_000
 
 _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 """Characters of a statement from which only its head and tail are read."""

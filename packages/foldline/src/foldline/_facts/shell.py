@@ -103,14 +103,26 @@ _HANDLES = re.compile(r"(?:rm|cp|mv|ln|mkdir|touch|chmod|cat|ls|grep|rg|find|sed
 """A program that handles or looks into what it names: a folder of tests is none."""
 
 
+_ASKING = frozenset({
+    "wait", "status", "show", "list", "ls", "get", "search", "find", "info", "describe", "view", "version", "help", "whoami",
+})  # fmt: skip
+"""Subcommands by which programs tell what they know, whatever they are."""
+
+
 def checks(tried: str) -> bool:
     """Whether what was tried is a check of the work: its tests, a build, a linter."""
     return _CHECKS.search(tried) is not None and not _HANDLES.match(tried)
 
 
 def ends_soon(tried: str) -> bool:
-    """Whether what was tried ends by itself: a check, a call of git or of what hosts its repositories."""
-    return checks(tried) or tried.partition(" ")[0] in ("git", "gh", "glab")
+    """Whether what was tried ends by itself: a check, a question, a call of git or of what hosts its repositories."""
+    return checks(tried) or asks_after(tried) or tried.partition(" ")[0] in ("git", "gh", "glab")
+
+
+def asks_after(tried: str) -> bool:
+    """Whether a program is only asked for what it knows, by the first of its words that is no option, or waited for."""
+    words = [word for word in tried.split()[1:] if not word.startswith("-")]
+    return words[:1] != [] and words[0] in _ASKING
 
 
 def handed_on(command: str) -> str:
