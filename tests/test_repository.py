@@ -438,7 +438,8 @@ DIRTY = " M LESSONS.md\n?? .desk/\n---\n LESSONS.md | 37 +++--\n 1 file changed\
         ("git diff --stat HEAD", " LESSONS.md | 37 +++--\n 1 file changed", "LESSONS.md"),
         ("git diff --stat main", " LESSONS.md | 37 +++--\n 1 file changed", ""),
         ("git show --stat HEAD", " LESSONS.md | 37 +++--\n 1 file changed", ""),
-        ("git status -s", "\n".join(f"?? row_{i}" for i in range(8)), "row_0, row_1, row_2, row_3, row_4, row_5 and 2 more"),
+        ("git status -s", "\n".join(f"?? rows/part_{i}.py" for i in range(8)), "rows/{part_0.py, part_1.py, part_2.py, part_3.py, part_4.py, part_5.py, part_6.py, part_7.py}"),
+        ("git status -s", "\n".join(f"?? {'row' * 40}_{i}" for i in range(8)), ", ".join(f"{'row' * 40}_{i}" for i in range(6)) + " and 2 more"),
     ],
 )  # fmt: skip
 def test_what_others_left_uncommitted_is_told_until_it_is_committed_or_put_away(

@@ -9,7 +9,7 @@ from posixpath import commonpath
 from foldline._clipping import cut
 from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
-from foldline._facts.folders import is_absolute
+from foldline._facts.folders import grouped, is_absolute
 from foldline._facts.repository import NAMELESS, passes
 from foldline._facts.shell import asks_after, ends_soon, family, only_looks
 from foldline._facts.standing import (
@@ -42,7 +42,10 @@ LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
 
 SINCE = 6
-"""The files that are named of those that were changed since the newest commit, those changed most first."""
+"""The files that are named in any case of those that were changed since the newest commit, those changed most first."""
+
+LISTED = 480
+"""Characters in which more of them are named."""
 
 RUNNING = 3
 """The programs that are told of those that run, the newest."""
@@ -170,8 +173,13 @@ def repository(facts: Facts, known: Repository) -> str:
 
 
 def few(paths: Sequence[str]) -> str:
-    """The first of some files, and how many more there are."""
-    return ", ".join(paths[:SINCE]) + (f" and {len(paths) - SINCE} more" if len(paths) > SINCE else "")
+    """The first of some files, of more than a few as many as fit by folder, and how many more there are."""
+    if len(paths) <= SINCE:
+        return ", ".join(paths)
+    told = {count: grouped(paths[:count]).replace("; ", ", ") for count in range(len(paths), SINCE, -1)}
+    count = next((count for count, text in told.items() if len(text) <= LISTED), SINCE)
+    left = len(paths) - count
+    return told.get(count, ", ".join(paths[:SINCE])) + (f" and {left} more" if left else "")
 
 
 def _is_new(facts: Facts, known: Repository) -> bool:
