@@ -1098,6 +1098,23 @@ def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
     assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip
 
 
+def test_of_a_table_that_is_drawn_again_amid_the_work_the_newest_is_told() -> None:
+    def drawn(watch: str, *rows: str) -> Message:
+        table = "\n".join(f"| {row} |" for row in ("Mirror | Watch", "--- | ---", *rows))
+        called = bash("cat locks.txt", "share_9 holds lock_4", error=False)[0].calls
+        return Message("assistant", (Text(f"The watch at {watch}:\n\n{table}"), *called))
+
+    seen = bash("cat locks.txt", "share_9 holds lock_4")[1]
+    first = drawn("noon", "mirror_7 | waits for lock_4", "mirror_9 | reads the rows of May")
+    second = drawn("night", "mirror_7 | is done since nine", "mirror_9 | waits for the desk")
+    other = drawn("dawn", "share_3 | sleeps until the desk opens", "share_5 | is read by mirror_2")
+    told = told_of([ASKED, first, seen, second, seen, other, seen, *EDIT], 3_000)
+    assert "waits for lock_4" not in told
+    assert "noon" not in told
+    assert "| mirror_7 | is done since nine |" in told
+    assert "| share_3 | sleeps until the desk opens |" in told
+
+
 def test_a_long_message_that_is_sent_again_is_told_by_what_is_new_in_it() -> None:
     given = [f"Share {n} answers at {n} o'clock, and mirror_{n} may not be read before that." for n in range(2, 12)]
     first = user("You take over the watch of the mirrors.\n" + "\n".join(given))

@@ -112,6 +112,16 @@ def test_in_a_plan_what_stands_between_fences_says_what_is_wanted(language: str)
     assert not any("(pasted)" in line for line in told)
 
 
+def test_in_a_plan_quotations_and_records_are_no_pastes() -> None:
+    given = '\n## Read first\n> Shares that sleep answer on the second call.\n\n## Settings\n{"share_9": 45,\n "share_10": 90}\n'
+    plan = user(PLAN.format(language="", log=given))
+    told = lines([plan, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    at = told.index("> ## Read first")
+    assert told[at + 1].endswith("> Shares that sleep answer on the second call.")
+    assert told[at + 2 : at + 5] == ["> ## Settings", '> {"share_9": 45,', '>  "share_10": 90}']
+    assert not any("(pasted)" in line for line in told)
+
+
 @pytest.mark.parametrize(
     "log",
     [
@@ -127,6 +137,15 @@ def test_in_a_plan_a_log_between_fences_is_no_part_of_the_task(log: str) -> None
     assert "That was on Monday." in task
     assert "wait = clamp" in task
     assert "lock_4" not in task
+
+
+def test_of_a_document_that_is_too_long_no_pieces_of_code_are_told() -> None:
+    body = "\n".join(f"share_{n}.wait(hours={n})" for n in range(3_000))
+    plan = user(PLAN.format(language="", log=f"\n## Shares\n```python\n{body}\n```\nThat is all.\n"))
+    looked = bash("grep -rn share_9 src", "src/export.py:12: share_9 = open_share()")
+    text = page([plan, *looked, says("share_9.wait(hours=9) is there.")], 4_000)
+    assert "That is all." in text
+    assert "(pasted)" not in text
 
 
 # -- answers to what was asked ----------------------------------------------------------------------------------------

@@ -85,11 +85,10 @@ _CODE_BLOCK = pattern(
 )
 """A fenced block whose language is named, and is none of those of outputs."""
 
-_FENCED = pattern(
-    r"^ {0,3}(```|~~~)(?!(?:logs?|console|terminal|output|shell-?session|trace(?:back)?)\b)[^\n`]*\n.*?^ {0,3}\1\s*$",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+_PRINTS = pattern(
+    r"^ {0,3}(?:```|~~~)(?:logs?|console|terminal|output|shell-?session|trace(?:back)?)\b", re.MULTILINE | re.I
 )
-"""A block between fences that is not said to be an output."""
+"""A fence that says that a program printed what stands in it."""
 
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
 _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
@@ -130,12 +129,10 @@ def code(paste: str) -> str:
 
 
 def specified(paste: str) -> str:
-    """What was pasted, where all of it is blocks between fences that nothing wrote while it ran: amid a document they say what is
-    wanted, whatever language is named."""
+    """What was pasted, where no program wrote it while it ran: amid a document that says what is wanted."""
     lines = paste.splitlines()
-    whole = _FENCED.search(paste) and not _FENCED.sub("", paste).strip()
     ran = any(_PROMPT.match(line) or _LOG.match(line) or _shape(line) in ("tag", "clock") for line in lines)
-    return paste if whole and not ran else ""
+    return "" if ran or _PRINTS.search(paste) else paste
 
 
 def without_document(text: str) -> str:

@@ -249,11 +249,15 @@ def _asking(question: str) -> str:
     return next(filter(asks, reversed(sentences)), sentences[-1])
 
 
+def is_document(words: str) -> bool:
+    """Whether what a user wrote has several headings."""
+    return len(_HEADING.findall(words)) > 1
+
+
 def _with_code(spans: Sequence[Span]) -> str:
     """What is asked for with the blocks of code amid the words, as it was written, in a document with all between fences; empty where
     there are none."""
-    headings = sum(len(_HEADING.findall(span.text)) for span in spans if span.by == "user")
-    blocks = specified if headings > 1 else code
+    blocks = specified if is_document("\n".join(span.text for span in spans if span.by == "user")) else code
     written = [asked(span) or (blocks(span.text) if span.by == "paste" else "") for span in spans]
     shown = any(text and span.by == "paste" for text, span in zip(written, spans))
     return "\n".join(filter(None, written)) if shown else ""

@@ -309,11 +309,12 @@ def _in_task(piece: Piece, asked: Mapping[int, set[str] | None], now: str, fills
     return bare in now or piece.text in now
 
 
-def _shown(piece: Piece, code: Mapping[int, set[str]]) -> bool:
-    """Whether a line that was pasted stands in the code of a request that the task tells."""
+def _shown(piece: Piece, code: Mapping[int, set[str] | None]) -> bool:
+    """Whether a line that was pasted stands in the code of a request that the task tells, or amid a document that it tells."""
     if piece.by != "user" or piece.kind != "excerpt" or piece.at not in code:
         return False
-    return code[piece.at].issuperset(_WORDS.findall(piece.text))
+    words = code[piece.at]
+    return words is None or words.issuperset(_WORDS.findall(piece.text))
 
 
 def _in(asked: str, rule: str) -> bool:

@@ -196,7 +196,34 @@ def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
     calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
-    return calls | _moved(facts) | words | earlier.outdated(facts) | _listed_anew(facts) | _sent_again(facts)
+    return (
+        calls
+        | _moved(facts)
+        | words
+        | earlier.outdated(facts)
+        | _listed_anew(facts)
+        | _sent_again(facts)
+        | _tabled_anew(facts)
+    )
+
+
+def _tabled_anew(facts: Facts) -> set[int]:
+    """The places of rows of a table that the agent drew amid its work, where it drew it again later for most of the same rows."""
+    tables: dict[str, dict[int, list[int]]] = {}
+    for i, piece in enumerate(facts.pieces):
+        if piece.columns and piece.by == "agent":
+            tables.setdefault(piece.columns, {}).setdefault(piece.at, []).append(i)
+    over: set[int] = set()
+    for table in tables.values():
+        drawn = [{_first_cell(facts.pieces[i]): i for i in rows} for _, rows in sorted(table.items())]
+        for older, newer in pairwise(drawn):
+            again = len(older.keys() & newer.keys()) * 2 > len(older)
+            over.update(i for i in older.values() if again and facts.pieces[i].kind == "thought")
+    return over
+
+
+def _first_cell(row: Piece) -> str:
+    return row.text.strip("| ").partition("|")[0].strip()
 
 
 def _sent_again(facts: Facts) -> set[int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import accumulate
 
-from foldline._facts.types import Facts
+from foldline._facts.said import is_document
+from foldline._facts.types import Facts, UserRequest
 from foldline._page.task import Task
 from foldline._patterns import pattern
 
@@ -22,10 +23,16 @@ def as_written(facts: Facts, wants: Task) -> Task:
     return wants._replace(words=[whole.get(words, words) for words in wants.words])
 
 
-def code_words(facts: Facts, wants: Task) -> dict[int, set[str]]:
-    """The words of the requests that are told with their code, by the messages that say them."""
-    told = [request for request in facts.requests if request.whole and request.text in wants.words]
-    return {at: {*_WORDS.findall(request.whole)} for request in told for at in (request.at, request.newest)}
+def code_words(facts: Facts, wants: Task) -> dict[int, set[str] | None]:
+    """The words of the requests that are told with their code, by the messages that say them; None for a document that is too long
+    for that, of which pieces of code say nothing."""
+    told = [request for request in facts.requests if request.text in wants.words]
+    words = ((request, _shown_in(request)) for request in told if request.whole or is_document(request.text))
+    return {at: shown for request, shown in words for at in request.places}
+
+
+def _shown_in(request: UserRequest) -> set[str] | None:
+    return {*_WORDS.findall(request.whole)} if request.whole else None
 
 
 def _begun(block: re.Match[str]) -> str:
