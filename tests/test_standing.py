@@ -263,7 +263,7 @@ def test_a_task_that_is_done_behind_the_page_is_said_to_be() -> None:
     done = replace(begun, now=facts_of([TASK, *edit("src/a.py"), says("The export writes gzip now.")]))
     under_way = replace(begun, now=facts_of([TASK, *edit("src/a.py"), *edit("src/b.py")]))
     line = "(answered at the end of the messages below)"
-    assert section(compose(Brief(1_500), done), "Task now")[-1] == line
+    assert section(compose(Brief(1_500), done), "Task now")[0] == line
     assert line not in compose(Brief(1_500), under_way)
     again = facts_of([Message("user", (Summary(f"[folded: 3 messages]\n{compose(Brief(1_500), done)}", {}),))])
     assert not any("answered at the end" in piece.text for piece in again.pieces)

@@ -62,7 +62,7 @@ ASKED_BEFORE = "(before that the user had asked) "
 """What stands before the requests that led to the newest and are over; what happened has them as well."""
 
 ANSWERED_BELOW = "(answered at the end of the messages below)"
-"""What stands below a task that is done behind the page."""
+"""What stands above a task that is done behind the page."""
 
 _SAID_BEFORE = pattern(r"^\((?:the agent had proposed|to that the agent said|before that the agent had said)\) ")
 CAUSE = " – the agent: "

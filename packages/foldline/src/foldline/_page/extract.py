@@ -37,7 +37,7 @@ from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
 from foldline._page.supposed import supposed
-from foldline._page.task import Task, below, missing, rules, task
+from foldline._page.task import Task, below, missing, over_below, rules, task
 from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline
 from foldline._page.tries import tried
 from foldline._page.turns import Turns
@@ -213,7 +213,7 @@ def _add_task(page: Page, brief: Brief, facts: Facts, wants: Task, free: int) ->
     least = whole if whole <= page.budget * WHOLE_TASK else 0
     now = wanted(*written, max(int(free * TASK), min(page.budget, LEAST_TASK), least))
     if not page.is_small:
-        now += missing(facts, wants.words)
+        now = [*over_below(facts, wants.words), *now, *missing(facts, wants.words)]
         first += map(safe, below(facts, brief.after, wants))
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])

@@ -211,12 +211,16 @@ def _asks_back(facts: Facts) -> bool:
     return bool(said) and asks(said[-1])
 
 
-def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
-    """A line for what the `words` of the task ask for by name and nothing shows yet, or one that the task is done behind the page."""
+def over_below(facts: Facts, words: Sequence[str]) -> Iterator[str]:
+    """A line that says so where the `words` of the task are answered behind the page."""
     if words and facts.now and answered(facts.now) and not answered(facts):
         yield ANSWERED_BELOW
-        return
-    if names := not_seen(facts, words):
+
+
+def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:
+    """A line for what the `words` of the task ask for by name and nothing shows yet."""
+    names = [] if any(over_below(facts, words)) else not_seen(facts, words)
+    if names:
         yield f"{NOT_SEEN}{', '.join(names)})"
 
 
