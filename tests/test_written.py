@@ -148,6 +148,17 @@ def test_of_a_document_that_is_too_long_no_pieces_of_code_are_told() -> None:
     assert "(pasted)" not in text
 
 
+def test_rules_between_the_parts_of_a_document_are_left_out() -> None:
+    asked = user(
+        "# Shares\n\nEach share waits.\n\n---\n\n# Desk\n\nIt says so.\n\n***\n\n```yaml\na: 1\n---\nb: 2\n```\n"
+    )
+    told = lines([asked, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    at = told.index("> # Shares")
+    assert told[at + 1 : at + 9] == [
+        "> Each share waits.", "> # Desk", "> It says so.", "> ```yaml", "> a: 1", "> ---", "> b: 2", "> ```",
+    ]  # fmt: skip
+
+
 # -- answers to what was asked ----------------------------------------------------------------------------------------
 
 WAYS = "The share answers late on Mondays. How long is the exporter to wait for it?"

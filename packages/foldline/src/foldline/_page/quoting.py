@@ -67,6 +67,10 @@ def number(piece: Piece) -> int:
     return int(found[1]) if found else 0
 
 
+_RULE = rare(r"(?<=\n\n)(?:-{3,}|\*{3,}|_{3,})[ \t]*(?:\n(?=\n|```)|\Z)")
+"""A rule of Markdown between two blank lines."""
+
+
 class Lists:
     """Items of lists as lines, each below what leads in its list, and as far in as it stood."""
 
@@ -112,10 +116,11 @@ def _listed(text: str, depth: int) -> str:
 
 
 def quoted(texts: Sequence[str], room: int) -> list[str]:
-    """Texts as quotations, the newest whole first; of what does not fit the head and the tail stand, by whole lines."""
+    """Texts as quotations without blank lines and the rules between them, the newest whole first; of what does not fit the head and
+    the tail stand, by whole lines."""
     blocks: list[list[str]] = []
     for text in reversed(texts):
-        lines = [f"> {line}".rstrip() for line in safe(text).splitlines() if line.strip()]
+        lines = [f"> {line}".rstrip() for line in _RULE.sub("", safe(text)).splitlines() if line.strip()]
         size = sum(estimate(line) + 1 for line in lines)
         if size > room:
             lines = _ends(lines, room)
