@@ -406,3 +406,64 @@ def test_what_holds_for_the_kind_of_files_that_were_changed_is_told_whatever_the
     change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
     asked = user("Bring the numbers of the third row in order, and write a letter to its owner.")
     assert told([project(OF_KINDS), asked, *change]) == those
+
+
+# -- what work on files comes to ---------------------------------------------------------------------------------------
+
+LANDING = [
+    "Never push to the trunk by yourself.",
+    "Do not use `git stash` in the shared yard.",
+    "Stage named paths only.",
+    "Every merge to the trunk requires a pull request with two readers.",
+]
+SLOGANS = [
+    "Sacks first: keep the core small, so that whoever weighs flour can extend the scales.",
+    "Always prefer a plain sack of flour to a clever barrel.",
+    "Never describe the flour of a pull request in the notes of the mill.",
+]
+
+
+@pytest.mark.parametrize("pending", ["Weigh the flour of the third sack again.", "Commit what you have."])
+def test_what_binds_commits_and_merges_is_told_before_what_only_shares_words(pending: str) -> None:
+    asked = [
+        user("Weigh the flour of the third sack again, with the scales of the mill."),
+        *EDIT,
+        says("It is weighed."),
+    ]
+    orders = told([project([*SLOGANS, *LANDING], "Rules"), *asked, user(pending), *EDIT])
+    assert [each for each in orders if each in LANDING] == LANDING
+
+
+def test_where_a_commit_is_asked_for_what_binds_it_is_told_though_no_change_is_seen() -> None:
+    house = project(LANDING, "Rules")
+    assert told([house, user("Commit what lies in the yard, and open a pull request for it."), *LOOKED]) == LANDING
+    assert told([house, user("Tell me what lies in the barn, and whose sacks these are."), *LOOKED]) == []
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Never name other projects, commits or issues in the notes of the yard.",
+        "A sack is whole only when its commit and its label match.",
+        "The robot is the gate of each merge.",
+        "Always give a push event of the queue its number.",
+        "Never let the hooks stash a sack.",
+    ],
+)
+def test_what_only_names_a_commit_or_a_merge_is_not_told_for_every_change(order: str) -> None:
+    assert told([project([order], "Rules"), user("Mend the third lamp."), *EDIT]) == []
+
+
+def test_an_order_is_not_of_a_folder_because_one_of_many_names_in_it_is_the_folders() -> None:
+    order = "Use the usual kinds where they fit, such as `weigh`, `sweep`, `src`, `lamps` and `doors`."
+    assert told([project([order]), user("Mend the third row."), *EDIT]) == []
+
+
+def test_an_order_is_of_a_folder_by_words_of_one_path() -> None:
+    order = "Never weigh a barge without the letters of its owner."
+    two = [
+        runs("edit", {"path": path, "oldText": "a", "newText": "b"})
+        for path in ("barges/third.toml", "src/letters.toml")
+    ]
+    assert told([project([order]), user("Mend the third row."), *two[0], *two[1]]) == []
+    assert told([project([order]), user("Mend the third row."), *runs("edit", {"path": "barges/letters.toml", "oldText": "a", "newText": "b"})]) == [order]  # fmt: skip
