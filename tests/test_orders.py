@@ -467,3 +467,15 @@ def test_an_order_is_of_a_folder_by_words_of_one_path() -> None:
     ]
     assert told([project([order]), user("Mend the third row."), *two[0], *two[1]]) == []
     assert told([project([order]), user("Mend the third row."), *runs("edit", {"path": "barges/letters.toml", "oldText": "a", "newText": "b"})]) == [order]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("order", "fits"),
+    [
+        ("Kind old lorries: keep the gates of the mill wide, so that a lorry of any owner can pass.", False),
+        ("Lorries: never open the gates of the mill for one that is not weighed.", True),
+    ],
+)
+def test_a_label_of_several_words_that_shares_one_with_the_task_is_another_matter(order: str, fits: bool) -> None:
+    asked = user("Count the lorries that pass the gates of the mill, and write the sums down.")
+    assert told([project([order]), asked, *EDIT]) == ([order] if fits else [])

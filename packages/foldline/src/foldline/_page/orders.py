@@ -11,7 +11,7 @@ from foldline._facts.cues import asks, only_looks_on, refuses
 from foldline._facts.folders import is_absolute
 from foldline._facts.pasted import without_document
 from foldline._facts.patterns import rare
-from foldline._facts.rules import case_before, case_of, is_long, lifetime, shouts
+from foldline._facts.rules import case_before, case_of, holds_in_a_case, is_long, lifetime, shouts
 from foldline._facts.splitting import split
 from foldline._facts.standing import (
     answered,
@@ -73,6 +73,9 @@ _FILE, _FOLDER = pattern(r"`(?:\./)?([\w./-]*\w\.\w+)`"), pattern(r"`(?:\./)?([\
 
 _BARE, _CODE = pattern(r"`([\w-]+)`"), pattern(r"`[^`\n]*`")
 """A word that is named as code, and all code."""
+
+_NAMED = pattern(r"[^\W_]{2,}")
+"""A word of a label."""
 
 _WORD = pattern(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
@@ -206,7 +209,8 @@ def _orders(pieces: Sequence[Piece], pending: _Pending) -> Iterator[_Order]:
     kinds = _of_their_kind(pieces, pending)
     landing = bool(pending.files) or _OF_COMMITS.search(pending.text) is not None
     for i, piece in enumerate(pieces):
-        held = _held(cases[i], case[i], pending) if cases[i] else -1
+        known = case[i] if piece.under.endswith(":") or holds_in_a_case(piece.text) else _of_label(cases[i], case[i])
+        held = _held(cases[i], known, pending) if cases[i] else -1
         named = _names_one_of(pending.files, piece) or (held != 0 and i in kinds)
         lands = landing and (named or held != 0) and _binds_commits(piece.text)
         yield _Order(piece, i, shared[i], headed[i], held, named, lands)
@@ -239,6 +243,11 @@ def _names_most_of(order: str, folders: set[str]) -> bool:
 def _speaks_of_one(order: str, pending: _Pending) -> bool:
     """Whether an order shares with one path what it shares with all of them."""
     return any(shared_words(path, [order])[0] >= ELSEWHERE for path in pending.within)
+
+
+def _of_label(label: str, shared: int) -> int:
+    """How many words a label has in common with what is pending; none where that is the smaller part of what it names."""
+    return shared if 2 * shared >= len(_NAMED.findall(label)) else 0
 
 
 def _held(case: str, shared: int, pending: _Pending) -> int:
