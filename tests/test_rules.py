@@ -331,6 +331,26 @@ def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_te
     assert [*ruling(instructions)] == orders
 
 
+@pytest.mark.parametrize(
+    ("below", "orders"),
+    [
+        ("- Roll it to the ramp\n- Call the miller", [" Instead: Roll it to the ramp; Call the miller"]),
+        ("```\nramp roll\n```", [" Instead: ramp roll"]),
+        (f"- Roll it to the ramp, {'slowly, ' * 40} to the end\n- Call the miller", [""]),
+        (
+            "- Roll it to the ramp\n- Always call the miller\n\n## Later\n\nNever sing.",
+            [" Instead: Roll it to the ramp; Always call the miller", "Never sing."],
+        ),
+    ],
+)
+def test_what_is_to_be_done_instead_is_told_with_the_list_that_it_leads_in_or_not_at_all(
+    below: str, orders: list[str]
+) -> None:
+    order = "When a sack is wet, **never** lift it by hand (it may tear)."
+    told = [*ruling(f"# Mill\n\n## Lifting\n\n{order} Instead:\n\n{below}\n")]
+    assert told == [f"{order}{orders[0]}", *orders[1:]]
+
+
 @pytest.mark.parametrize("language", LABELS)
 def test_what_stands_behind_turns_is_what_binds(language: str) -> None:
     """Messages of coders, researchers, writers and customer service; all were written before the cues were read, then mended them."""

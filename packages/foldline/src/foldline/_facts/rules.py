@@ -216,20 +216,21 @@ def ruling(instructions: str) -> tuple[str, ...]:
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
     """What is ordered, and the items below a title that says so; what only names code or a value is none."""
     above: Lifetime = "none"
-    told = ""
+    told = instead = ""
     for each, behind in zip(said, (*said[1:], Sentence(""))):
         kind = lifetime(each.text, language=language)
         if each.titled:
             above = _called(each.text, script_of(each.text) or language)
             whole = _led(each.text, read) if kind == "standing" else ""
-            told = each.text if whole else ""
+            told = each.text if whole or instead.startswith(each.text) else ""
             alone = kind == "standing" and (shouts(each.text) or _ENDED.match(each.text))
             whole = whole or (_whole(each.text) if alone else "")
             yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
         elif (each.item and each.under == told) or _DESCRIBES.match(normal(each.text)) or _shows(each.under, language):
             continue
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
-            order = _with_instead(each.text, "" if behind.item and behind.line else behind.text)
+            instead = "" if behind.item and behind.line else _instead(each.text, behind, read)
+            order = f"{each.text} {instead}" if instead else each.text
             if not _turns(each.under, language):
                 yield order
             elif each.line or shouts(order):
@@ -313,10 +314,12 @@ def shouts(order: str) -> bool:
     return cues is not None and cues.loud.search(normal(order)) is not None
 
 
-def _with_instead(order: str, behind: str) -> str:
-    """What is forbidden together with what is to be done in its place, where that is said next."""
-    ends = not order[-1].isalnum()
-    return f"{order} {behind}" if ends and _INSTEAD.match(behind) and len(order) + len(behind) < _LONGEST else order
+def _instead(order: str, behind: Sentence, read: str) -> str:
+    """What is to be done in place of what is forbidden, where that is said next; what only leads in a list or code with that, or not at all."""
+    if order[-1].isalnum() or not _INSTEAD.match(behind.text):
+        return ""
+    said = _led(behind.text, read.partition(order)[2]) if behind.titled else behind.text
+    return said if len(order) + len(said) < _LONGEST else ""
 
 
 def _instead_of(back: str) -> str:
