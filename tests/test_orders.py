@@ -479,3 +479,39 @@ def test_an_order_is_of_a_folder_by_words_of_one_path() -> None:
 def test_a_label_of_several_words_that_shares_one_with_the_task_is_another_matter(order: str, fits: bool) -> None:
     asked = user("Count the lorries that pass the gates of the mill, and write the sums down.")
     assert told([project([order]), asked, *EDIT]) == ([order] if fits else [])
+
+
+# -- orders of one case ------------------------------------------------------------------------------------------------
+
+WORD = 'When I say "weigh and roll" (or "weigh, roll")'
+
+OTHERS = "\n".join(f"- Always leave gate {n} open at noon." for n in "ABCDEFGH")
+
+
+def spoken(*parts: str) -> Message:
+    body = "\n".join(f"{n}. {part}" for n, part in enumerate(parts[:2], 1))
+    return user(f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## The word\n\n{WORD}:\n\n{body}\n\n{' '.join(parts[2:])}\n\n## Gates\n\n{OTHERS}\n</INSTRUCTIONS>")  # fmt: skip
+
+
+def test_orders_of_one_case_are_told_together_behind_it() -> None:
+    house = spoken("Do NOT amend the commit of the sack.", "Do NOT push the commit to the mill.")
+    assert told([house, user("Weigh and roll the third sack."), *EDIT]) == [
+        f"{WORD}: Do NOT amend the commit of the sack. Do NOT push the commit to the mill."
+    ]
+
+
+def test_what_a_word_means_is_told_with_what_it_orders() -> None:
+    means = '"Weigh and roll" is leave for what comes NEXT, not for all of it.'
+    house = spoken("Do NOT push the commit of the sack.", "Do NOT ask, since roll means roll.", means)
+    assert told([house, user("Commit the third sack, weigh and roll."), *EDIT]) == [
+        f"{WORD}: Do NOT push the commit of the sack. Do NOT ask, since roll means roll. {means}"
+    ]
+    other = spoken("Do NOT push the commit of the sack.", "Do NOT ask.", '"Roll" is what the carters say.')
+    assert not [line for line in told([other, user("Weigh and roll the third sack."), *EDIT]) if "carters" in line]
+
+
+def test_orders_of_one_case_of_a_skill_are_told_together_behind_it() -> None:
+    body = "# Weighing\n\nNever:\n\n- Trust the label of a sack\n- Roll a sack before it is weighed\n"
+    assert told([*command("weigh", body), *LOOKED]) == [
+        "Never: Trust the label of a sack; Roll a sack before it is weighed"
+    ]

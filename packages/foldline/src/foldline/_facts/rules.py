@@ -98,6 +98,9 @@ _CASE = pattern(r"([^,:;.，：；、。]{3,90})([,:，：、])(?=\s|[^\x00-\u2e
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
+_QUOTES = pattern(r"[\"“„«]([^\"“”„«»\n]{2,40})[\"”“»]")
+"""A word that is quoted."""
+
 _ASKS = pattern(
     r"(?P<declared>.{8,}[^\s,，、]|[^\x00-\u2e7f]{6,})[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$",
     re.DOTALL,
@@ -216,13 +219,14 @@ def ruling(instructions: str) -> tuple[str, ...]:
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
     """What is ordered, and the items below a title that says so; what only names code or a value is none."""
     above: Lifetime = "none"
-    told = instead = ""
+    told = instead = word = ""
     for each, behind in zip(said, (*said[1:], Sentence(""))):
         kind = lifetime(each.text, language=language)
         if each.titled:
             above = _called(each.text, script_of(each.text) or language)
             whole = _led(each.text, read) if kind == "standing" else ""
             told = each.text if whole or instead.startswith(each.text) else ""
+            word = each.text if _turns(each.text, language) else word if each.text.endswith((":", "：")) else ""
             alone = kind == "standing" and (shouts(each.text) or _ENDED.match(each.text))
             whole = whole or (_whole(each.text) if alone else "")
             yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
@@ -235,6 +239,14 @@ def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]
                 yield order
             elif each.line or shouts(order):
                 yield _with_sense(order, each.under)
+        elif word and not each.item and _says_what_is_meant(each.text, word):
+            yield _with_sense(each.text, word)
+
+
+def _says_what_is_meant(sentence: str, case: str) -> bool:
+    """Whether a sentence begins with a word that a case is about ("When I say “ship it”:"), and tells what that means."""
+    quoted = _QUOTES.match(sentence)
+    return quoted is not None and quoted[1].lower() in (each.lower() for each in _QUOTES.findall(case))
 
 
 def _with_sense(order: str, title: str) -> str:
@@ -246,6 +258,12 @@ def case_of(order: str) -> str:
     """The title with which an order is told, where that is a case in which it holds, or a no; empty where it is neither."""
     title = f"{order.partition(': ')[0]}:"
     return title if title in order and _turns(title, language_of(order)) else ""
+
+
+def word_of(order: str) -> str:
+    """The case with which an order is told, where that is that a word is said which it quotes; empty for others."""
+    case = case_of(order)
+    return case if _QUOTES.search(case) else ""
 
 
 def only_a_case(sentence: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._facts.again import mostly_of, shared_words
@@ -11,7 +11,7 @@ from foldline._facts.cues import asks, only_looks_on, refuses
 from foldline._facts.folders import is_absolute
 from foldline._facts.pasted import without_document
 from foldline._facts.patterns import rare
-from foldline._facts.rules import case_before, case_of, holds_in_a_case, is_long, lifetime, shouts
+from foldline._facts.rules import case_before, case_of, holds_in_a_case, is_long, lifetime, shouts, word_of
 from foldline._facts.splitting import split
 from foldline._facts.standing import (
     answered,
@@ -24,9 +24,10 @@ from foldline._facts.standing import (
     finished,
     open_steps,
 )
-from foldline._facts.steps import plain, reached, title_of
+from foldline._facts.steps import joined, plain, reached, title_of
 from foldline._facts.told import OWNER
 from foldline._facts.types import Facts, Piece
+from foldline._messages import replace
 from foldline._page.task import ADDRESS, rules, telling
 from foldline._patterns import pattern
 
@@ -136,7 +137,8 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
         return []
     pending = _pending(facts, words, after)
     orders = [*_orders([p for p in pieces if not p.item], pending)]
-    project = sorted((o for o in orders if o.piece.by == "harness" and _fits(o, pending)), key=lambda o: o.urgency)
+    project = _by_case(_whole_words(orders, [o for o in orders if o.piece.by == "harness" and _fits(o, pending)]))
+    project.sort(key=lambda o: o.urgency)
     project = [o for place, o in enumerate(project) if o.sure or place < FITTING]
     landing = [o for o in project if o.lands][:INSTRUCTED]
     project = [*landing, *[o for o in project if not o.lands][: max(INSTRUCTED - len(landing), BESIDE)]]
@@ -147,7 +149,7 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     steps = _to_come(facts, [p for p in pieces if under_way and p.item and p.at == newest], began=began)[:TEMPLATE]
     own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
     most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else OF_SKILL
-    told = sorted((*project, *_of_command(own, steps, began=began)[:most]), key=lambda o: o.place)
+    told = sorted((*project, *_by_case(_of_command(own, steps, began=began)[:most])), key=lambda o: o.place)
     return [*steps, *(o.piece for o in told)]
 
 
@@ -168,6 +170,27 @@ def _of_command(orders: Sequence[_Order], steps: Sequence[Piece], *, began: bool
     coming = {o.place for o, n in zip(rest, speak) if n}
     rest = [o for o in rest if o.place in coming or (o.sure if steps else began or comes_last(o.piece) or _meant(o))]
     return sorted(rest, key=lambda o: (o.place not in coming, *o.urgency))
+
+
+def _whole_words(orders: Sequence[_Order], chosen: Sequence[_Order]) -> Iterator[_Order]:
+    """The orders that were chosen, with all that is ordered, or meant, by a word of which some is."""
+    words = {*filter(None, (word_of(o.piece.text) for o in chosen))}
+    return (o for o in orders if o in chosen or (words and word_of(o.piece.text) in words))
+
+
+def _by_case(orders: Iterable[_Order]) -> list[_Order]:
+    """Orders with those of one case as one: what they say stands behind it in their order, and they are as urgent as the first of them."""
+    cases: dict[str, list[_Order]] = {}
+    for order in orders:
+        cases.setdefault(case_of(order.piece.text) or str(order.place), []).append(order)
+    return [_together(case, several) if len(several) > 1 else several[0] for case, several in cases.items()]
+
+
+def _together(case: str, orders: Sequence[_Order]) -> _Order:
+    """Orders of one case as one."""
+    below = (o.piece.text.removeprefix(case).lstrip() for o in sorted(orders, key=lambda o: o.place))
+    first = min(orders, key=lambda o: o.urgency)
+    return first._replace(piece=replace(first.piece, text=f"{case} {joined([*dict.fromkeys(below)])}"))
 
 
 def _in(told: str, order: str) -> bool:
