@@ -304,6 +304,39 @@ def test_a_skill_that_the_agent_took_up_for_one_request_is_over_with_it() -> Non
     assert told([*counted, user("Count the rows of the yard for the table as well.")]) == ["Never count a row of the depot twice."]  # fmt: skip
 
 
+ASKING = """Base directory for this skill: /srv/skills/letters
+
+# Letters
+
+Before writing a line of the letter, you **MUST** interview the owner of the sacks.
+
+- **No guessing**: Never write a letter without at least two clarifying questions first.
+- Never send a letter without asking the owner first.
+- When the owner has questions, never weigh a sack before they are answered.
+"""
+LATER = [
+    "Never send a letter without asking the owner first.",
+    "When the owner has questions, never weigh a sack before they are answered.",
+]
+WANTED = user("Write the letter on the third sack to its owner.")
+TAKEN = Message("user", (Text(ASKING, by="command"),))
+
+
+def test_what_a_skill_orders_to_be_asked_first_is_over_once_the_user_answered_or_files_were_written() -> None:
+    begun = [WANTED, says("I take up the skill."), TAKEN]
+    asked = [*begun, says("Is the third sack that of the mill, or of the gate?")]
+    answered = [*asked, user("That of the mill.")]
+    assert told(asked)[0] == "Before writing a line of the letter, you MUST interview the owner of the sacks."
+    assert told([*begun, *LOOKED])[1].startswith("No guessing: ")
+    assert told([*answered, *LOOKED]) == told([*begun, *EDIT]) == LATER
+
+
+def test_a_skill_that_is_given_again_orders_to_ask_again() -> None:
+    first = [WANTED, says("I take up the skill."), TAKEN, says("Whose is it?"), user("That of the mill."), *EDIT]
+    again = [*first, says("It is written."), user("Write the letter on the fourth sack to its owner as well."), TAKEN]
+    assert len(told([*again, *LOOKED])) == 4
+
+
 # -- who gives an order ------------------------------------------------------------------------------------------------
 
 

@@ -22,6 +22,8 @@ from foldline._facts.standing import (
     changed_since,
     comes_last,
     finished,
+    inquired,
+    inquires_first,
     open_steps,
 )
 from foldline._facts.steps import joined, plain, reached, title_of
@@ -147,7 +149,9 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
     began |= called_by(facts.latest, newest) in after
     under_way = bool(after and facts.now is None) or not finished(facts.latest)
     steps = _to_come(facts, [p for p in pieces if under_way and p.item and p.at == newest], began=began)[:TEMPLATE]
+    past = inquired(facts.latest, newest)
     own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
+    own = [o for o in own if not (past and inquires_first(o.piece))]
     most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else OF_SKILL
     told = sorted((*project, *_by_case(_of_command(own, steps, began=began)[:most])), key=lambda o: o.place)
     return [*steps, *(o.piece for o in told)]
