@@ -303,6 +303,23 @@ def test_rules_in_a_long_brief_are_those_below_a_lead_and_those_that_their_gramm
     ]
 
 
+@pytest.mark.parametrize(
+    "title",
+    [
+        "## Key content points",
+        "## Structure (as in the guide to gates)",
+        "Sections of the document:",
+        "## 内容",
+    ],
+)
+def test_what_a_planned_document_is_to_say_is_no_rule(title: str) -> None:
+    points = "- Every `Sack` MUST have a label of its own\n- The ramp must never be wet"
+    message = f"Implement the plan.\n\n{BRIEF}\n\n{title}\n\n{points}\n\n## {{}}\n\n- NEVER push to the trunk."
+    assert [text for text, _ in rules_in(message.format("Limits"))] == ["NEVER push to the trunk."]
+    kept = [text for text, _ in rules_in(message.replace(title, "## Sacks").format("Limits"))]
+    assert kept[0] == "Every `Sack` MUST have a label of its own"
+
+
 INSTRUCTED = [
     ("# Planner\n\nA service for depots.\n\n## Commit rules\n- Conventional titles\n- `make lint`\n\n"
      "## Layout\n- `src/` holds the code\n- Routes are in the database\n- Keep modules small\n- Run tests: `make test`",

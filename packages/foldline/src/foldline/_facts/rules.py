@@ -157,7 +157,9 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         if short and not quoted and _labelled(each.line, spoken):
             found.append((each.line, "standing"))
             bound = True
-        if bound or quoted or (short and each.amid and not each.item) or (each.item and _shows(each.under, spoken)):
+        if bound or quoted or (short and each.amid and not each.item):
+            continue
+        if each.item and (_shows(each.under, spoken) or (not short and _plans(each.under, spoken))):
             continue
         turned = each.item and _turns(each.under, spoken)
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
@@ -309,6 +311,13 @@ def _shows(title: str, language: str) -> bool:
     """Whether what stands below a title is no order: an example, or what is wrong."""
     cues = cues_of(script_of(title) or language)
     return cues is not None and cues.shows.match_in(normal(title).lower())
+
+
+@lru_cache(maxsize=512)
+def _plans(title: str, language: str) -> bool:
+    """Whether what stands below a title is what a document that is planned is to say."""
+    cues = cues_of(script_of(title) or language)
+    return cues is not None and cues.contents.match_in(normal(title).lower())
 
 
 def bids(sentence: str) -> bool:
@@ -489,6 +498,8 @@ class Cues(NamedTuple):
     """What stands below it means something else without it."""
     shows: Patterns
     """What stands below it is shown and not ordered."""
+    contents: Patterns
+    """What stands below it is what a document that is planned is to say."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
     habit: Patterns
