@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
@@ -492,14 +493,15 @@ def test_an_order_is_not_of_a_folder_because_one_of_many_names_in_it_is_the_fold
     assert told([project([order]), user("Mend the third row."), *EDIT]) == []
 
 
-def test_an_order_is_of_a_folder_by_words_of_one_path() -> None:
+def test_of_many_changed_files_one_path_says_of_which_folder_an_order_is() -> None:
     order = "Never weigh a barge without the letters of its owner."
-    two = [
-        runs("edit", {"path": path, "oldText": "a", "newText": "b"})
-        for path in ("barges/third.toml", "src/letters.toml")
+    places = ["barges/third.toml", "src/letters.toml", "src/rows.toml", "gates/north.toml", "gates/south.toml"]
+    changed = [
+        runs("edit", {"path": path, "oldText": "a", "newText": "b"}) for path in (*places, "barges/letters.toml")
     ]
-    assert told([project([order]), user("Mend the third row."), *two[0], *two[1]]) == []
-    assert told([project([order]), user("Mend the third row."), *runs("edit", {"path": "barges/letters.toml", "oldText": "a", "newText": "b"})]) == [order]  # fmt: skip
+    asked = [project([order]), user("Mend the third row.")]
+    assert told([*asked, *chain(*changed[:5])]) == []
+    assert told([*asked, *chain(*changed[1:])]) == told([*asked, *changed[0], *changed[1]]) == [order]
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,9 @@ OF_ALL_WORK = 2
 ELSEWHERE = 2
 """Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
 
+TOGETHER = 4
+"""Changed files up to which the words of several paths say together what the work is about."""
+
 _OF_COMMITS = pattern(r"\b(?:commits?|merge|push|PRs?|(?:pull|merge) requests?|co-authored-by)\b", re.IGNORECASE)
 """What work on files comes to."""
 
@@ -268,8 +271,9 @@ def _names_most_of(order: str, folders: set[str]) -> bool:
 
 
 def _speaks_of_one(order: str, pending: _Pending) -> bool:
-    """Whether an order shares with one path what it shares with all of them."""
-    return any(shared_words(path, [order])[0] >= ELSEWHERE for path in pending.within)
+    """Whether an order shares with one path what it shares with all of them, where these are many."""
+    paths = pending.within
+    return len(paths) <= TOGETHER or any(shared_words(path, [order])[0] >= ELSEWHERE for path in paths)
 
 
 def _of_label(label: str, shared: int) -> int:
