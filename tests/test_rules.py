@@ -303,6 +303,12 @@ def test_rules_in_a_long_brief_are_those_below_a_lead_and_those_that_their_gramm
     ]
 
 
+def test_what_spares_the_user_an_approval_is_a_rule() -> None:
+    rule = "What I said was weigh and roll in one call, so I only have to approve it once."
+    assert rules_in(rule) == [(rule, "standing")]
+    assert rules_in("Build a page for orders, so that I don't have to write each one.") == []
+
+
 @pytest.mark.parametrize(
     "title",
     [
