@@ -286,9 +286,9 @@ def test_kinds_that_need_no_word_are_named_together_before_those_that_need_one()
 
 
 def test_what_a_project_orders_of_a_folder_or_a_file_is_told_where_that_was_changed() -> None:
-    case = "Before touching `ports/`, ALWAYS do the following: Write down the depth."
+    case = "Before touching `ports/`, ALWAYS do the following: Ask the harbour master. Write down the depth."
     assert case in bound("ports/third.toml")
-    assert case not in bound("quays/third.toml")
+    assert not any("ports/" in line for line in bound("quays/third.toml"))
     tables = "Changes to tables require updating `tables.toml` and running `make tables`."
     assert tables in bound("tables.toml")
     assert tables not in bound("quays/third.toml")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
@@ -304,6 +305,39 @@ def test_a_skill_that_the_agent_took_up_for_one_request_is_over_with_it() -> Non
     assert told([*counted, user("Count the rows of the yard for the table as well.")]) == ["Never count a row of the depot twice."]  # fmt: skip
 
 
+ASKING = """Base directory for this skill: /srv/skills/letters
+
+# Letters
+
+Before writing a line of the letter, you **MUST** interview the owner of the sacks.
+
+- **No guessing**: Never write a letter without at least two clarifying questions first.
+- Never send a letter without asking the owner first.
+- When the owner has questions, never weigh a sack before they are answered.
+"""
+LATER = [
+    "Never send a letter without asking the owner first.",
+    "When the owner has questions, never weigh a sack before they are answered.",
+]
+WANTED = user("Write the letter on the third sack to its owner.")
+TAKEN = Message("user", (Text(ASKING, by="command"),))
+
+
+def test_what_a_skill_orders_to_be_asked_first_is_over_once_the_user_answered_or_files_were_written() -> None:
+    begun = [WANTED, says("I take up the skill."), TAKEN]
+    asked = [*begun, says("Is the third sack that of the mill, or of the gate?")]
+    answered = [*asked, user("That of the mill.")]
+    assert told(asked)[0] == "Before writing a line of the letter, you MUST interview the owner of the sacks."
+    assert told([*begun, *LOOKED])[1].startswith("No guessing: ")
+    assert told([*answered, *LOOKED]) == told([*begun, *EDIT]) == LATER
+
+
+def test_a_skill_that_is_given_again_orders_to_ask_again() -> None:
+    first = [WANTED, says("I take up the skill."), TAKEN, says("Whose is it?"), user("That of the mill."), *EDIT]
+    again = [*first, says("It is written."), user("Write the letter on the fourth sack to its owner as well."), TAKEN]
+    assert len(told([*again, *LOOKED])) == 4
+
+
 # -- who gives an order ------------------------------------------------------------------------------------------------
 
 
@@ -406,3 +440,113 @@ def test_what_holds_for_the_kind_of_files_that_were_changed_is_told_whatever_the
     change = runs("edit", {"path": path, "oldText": "a", "newText": "b"})
     asked = user("Bring the numbers of the third row in order, and write a letter to its owner.")
     assert told([project(OF_KINDS), asked, *change]) == those
+
+
+# -- what work on files comes to ---------------------------------------------------------------------------------------
+
+LANDING = [
+    "Never push to the trunk by yourself.",
+    "Do not use `git stash` in the shared yard.",
+    "Stage named paths only.",
+    "Every merge to the trunk requires a pull request with two readers.",
+]
+SLOGANS = [
+    "Sacks first: keep the core small, so that whoever weighs flour can extend the scales.",
+    "Always prefer a plain sack of flour to a clever barrel.",
+    "Never describe the flour of a pull request in the notes of the mill.",
+]
+
+
+@pytest.mark.parametrize("pending", ["Weigh the flour of the third sack again.", "Commit what you have."])
+def test_what_binds_commits_and_merges_is_told_before_what_only_shares_words(pending: str) -> None:
+    asked = [
+        user("Weigh the flour of the third sack again, with the scales of the mill."),
+        *EDIT,
+        says("It is weighed."),
+    ]
+    orders = told([project([*SLOGANS, *LANDING], "Rules"), *asked, user(pending), *EDIT])
+    assert [each for each in orders if each in LANDING] == LANDING
+
+
+def test_where_a_commit_is_asked_for_what_binds_it_is_told_though_no_change_is_seen() -> None:
+    house = project(LANDING, "Rules")
+    assert told([house, user("Commit what lies in the yard, and open a pull request for it."), *LOOKED]) == LANDING
+    assert told([house, user("Tell me what lies in the barn, and whose sacks these are."), *LOOKED]) == []
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Never name other projects, commits or issues in the notes of the yard.",
+        "A sack is whole only when its commit and its label match.",
+        "The robot is the gate of each merge.",
+        "Always give a push event of the queue its number.",
+        "Never let the hooks stash a sack.",
+    ],
+)
+def test_what_only_names_a_commit_or_a_merge_is_not_told_for_every_change(order: str) -> None:
+    assert told([project([order], "Rules"), user("Mend the third lamp."), *EDIT]) == []
+
+
+def test_an_order_is_not_of_a_folder_because_one_of_many_names_in_it_is_the_folders() -> None:
+    order = "Use the usual kinds where they fit, such as `weigh`, `sweep`, `src`, `lamps` and `doors`."
+    assert told([project([order]), user("Mend the third row."), *EDIT]) == []
+
+
+def test_of_many_changed_files_one_path_says_of_which_folder_an_order_is() -> None:
+    order = "Never weigh a barge without the letters of its owner."
+    places = ["barges/third.toml", "src/letters.toml", "src/rows.toml", "gates/north.toml", "gates/south.toml"]
+    changed = [
+        runs("edit", {"path": path, "oldText": "a", "newText": "b"}) for path in (*places, "barges/letters.toml")
+    ]
+    asked = [project([order]), user("Mend the third row.")]
+    assert told([*asked, *chain(*changed[:5])]) == []
+    assert told([*asked, *chain(*changed[1:])]) == told([*asked, *changed[0], *changed[1]]) == [order]
+
+
+@pytest.mark.parametrize(
+    ("order", "fits"),
+    [
+        ("Kind old lorries: keep the gates of the mill wide, so that a lorry of any owner can pass.", False),
+        ("Lorries: never open the gates of the mill for one that is not weighed.", True),
+    ],
+)
+def test_a_label_of_several_words_that_shares_one_with_the_task_is_another_matter(order: str, fits: bool) -> None:
+    asked = user("Count the lorries that pass the gates of the mill, and write the sums down.")
+    assert told([project([order]), asked, *EDIT]) == ([order] if fits else [])
+
+
+# -- orders of one case ------------------------------------------------------------------------------------------------
+
+WORD = 'When I say "weigh and roll" (or "weigh, roll")'
+
+OTHERS = "\n".join(f"- Always leave gate {n} open at noon." for n in "ABCDEFGH")
+
+
+def spoken(*parts: str) -> Message:
+    body = "\n".join(f"{n}. {part}" for n, part in enumerate(parts[:2], 1))
+    return user(f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>\n## The word\n\n{WORD}:\n\n{body}\n\n{' '.join(parts[2:])}\n\n## Gates\n\n{OTHERS}\n</INSTRUCTIONS>")  # fmt: skip
+
+
+def test_orders_of_one_case_are_told_together_behind_it() -> None:
+    house = spoken("Do NOT amend the commit of the sack.", "Do NOT push the commit to the mill.")
+    assert told([house, user("Weigh and roll the third sack."), *EDIT]) == [
+        f"{WORD}: Do NOT amend the commit of the sack. Do NOT push the commit to the mill."
+    ]
+
+
+def test_what_a_word_means_is_told_with_what_it_orders() -> None:
+    means = '"Weigh and roll" is leave for what comes NEXT, not for all of it.'
+    house = spoken("Do NOT push the commit of the sack.", "Do NOT ask, since roll means roll.", means)
+    assert told([house, user("Commit the third sack, weigh and roll."), *EDIT]) == [
+        f"{WORD}: Do NOT push the commit of the sack. Do NOT ask, since roll means roll. {means}"
+    ]
+    other = spoken("Do NOT push the commit of the sack.", "Do NOT ask.", '"Roll" is what the carters say.')
+    assert not [line for line in told([other, user("Weigh and roll the third sack."), *EDIT]) if "carters" in line]
+
+
+def test_orders_of_one_case_of_a_skill_are_told_together_behind_it() -> None:
+    body = "# Weighing\n\nNever:\n\n- Trust the label of a sack\n- Roll a sack before it is weighed\n"
+    assert told([*command("weigh", body), *LOOKED]) == [
+        "Never: Trust the label of a sack; Roll a sack before it is weighed"
+    ]

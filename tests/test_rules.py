@@ -303,6 +303,29 @@ def test_rules_in_a_long_brief_are_those_below_a_lead_and_those_that_their_gramm
     ]
 
 
+def test_what_spares_the_user_an_approval_is_a_rule() -> None:
+    rule = "What I said was weigh and roll in one call, so I only have to approve it once."
+    assert rules_in(rule) == [(rule, "standing")]
+    assert rules_in("Build a page for orders, so that I don't have to write each one.") == []
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "## Key content points",
+        "## Structure (as in the guide to gates)",
+        "Sections of the document:",
+        "## 内容",
+    ],
+)
+def test_what_a_planned_document_is_to_say_is_no_rule(title: str) -> None:
+    points = "- Every `Sack` MUST have a label of its own\n- The ramp must never be wet"
+    message = f"Implement the plan.\n\n{BRIEF}\n\n{title}\n\n{points}\n\n## {{}}\n\n- NEVER push to the trunk."
+    assert [text for text, _ in rules_in(message.format("Limits"))] == ["NEVER push to the trunk."]
+    kept = [text for text, _ in rules_in(message.replace(title, "## Sacks").format("Limits"))]
+    assert kept[0] == "Every `Sack` MUST have a label of its own"
+
+
 INSTRUCTED = [
     ("# Planner\n\nA service for depots.\n\n## Commit rules\n- Conventional titles\n- `make lint`\n\n"
      "## Layout\n- `src/` holds the code\n- Routes are in the database\n- Keep modules small\n- Run tests: `make test`",
@@ -329,6 +352,26 @@ def test_of_a_projects_instructions_the_orders_are_what_a_title_or_their_mood_te
     instructions: str, orders: list[str]
 ) -> None:
     assert [*ruling(instructions)] == orders
+
+
+@pytest.mark.parametrize(
+    ("below", "orders"),
+    [
+        ("- Roll it to the ramp\n- Call the miller", [" Instead: Roll it to the ramp; Call the miller"]),
+        ("```\nramp roll\n```", [" Instead: ramp roll"]),
+        (f"- Roll it to the ramp, {'slowly, ' * 40} to the end\n- Call the miller", [""]),
+        (
+            "- Roll it to the ramp\n- Always call the miller\n\n## Later\n\nNever sing.",
+            [" Instead: Roll it to the ramp; Always call the miller", "Never sing."],
+        ),
+    ],
+)
+def test_what_is_to_be_done_instead_is_told_with_the_list_that_it_leads_in_or_not_at_all(
+    below: str, orders: list[str]
+) -> None:
+    order = "When a sack is wet, **never** lift it by hand (it may tear)."
+    told = [*ruling(f"# Mill\n\n## Lifting\n\n{order} Instead:\n\n{below}\n")]
+    assert told == [f"{order}{orders[0]}", *orders[1:]]
 
 
 @pytest.mark.parametrize("language", LABELS)

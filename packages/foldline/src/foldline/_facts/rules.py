@@ -98,6 +98,9 @@ _CASE = pattern(r"([^,:;.，：；、。]{3,90})([,:，：、])(?=\s|[^\x00-\u2e
 _INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
+_QUOTES = pattern(r"[\"“„«]([^\"“”„«»\n]{2,40})[\"”“»]")
+"""A word that is quoted."""
+
 _ASKS = pattern(
     r"(?P<declared>.{8,}[^\s,，、]|[^\x00-\u2e7f]{6,})[,，、] ?(?P<asked>[^,，、]{10,}|[^\x00-\u2e7f]{5,})[?？]$",
     re.DOTALL,
@@ -154,7 +157,9 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         if short and not quoted and _labelled(each.line, spoken):
             found.append((each.line, "standing"))
             bound = True
-        if bound or quoted or (short and each.amid and not each.item) or (each.item and _shows(each.under, spoken)):
+        if bound or quoted or (short and each.amid and not each.item):
+            continue
+        if each.item and (_shows(each.under, spoken) or (not short and _plans(each.under, spoken))):
             continue
         turned = each.item and _turns(each.under, spoken)
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
@@ -216,24 +221,34 @@ def ruling(instructions: str) -> tuple[str, ...]:
 def _orders(said: Sequence[Sentence], read: str, language: str) -> Iterator[str]:
     """What is ordered, and the items below a title that says so; what only names code or a value is none."""
     above: Lifetime = "none"
-    told = ""
+    told = instead = word = ""
     for each, behind in zip(said, (*said[1:], Sentence(""))):
         kind = lifetime(each.text, language=language)
         if each.titled:
             above = _called(each.text, script_of(each.text) or language)
             whole = _led(each.text, read) if kind == "standing" else ""
-            told = each.text if whole else ""
+            told = each.text if whole or instead.startswith(each.text) else ""
+            word = each.text if _turns(each.text, language) else word if each.text.endswith((":", "：")) else ""
             alone = kind == "standing" and (shouts(each.text) or _ENDED.match(each.text))
             whole = whole or (_whole(each.text) if alone else "")
             yield _with_sense(whole, each.under) if whole and _turns(each.under, language) else whole
         elif (each.item and each.under == told) or _DESCRIBES.match(normal(each.text)) or _shows(each.under, language):
             continue
         elif kind == "standing" or (each.item and kind == "none" and _is_order(each.text, language, above)):
-            order = _with_instead(each.text, "" if behind.item and behind.line else behind.text)
+            instead = "" if behind.item and behind.line else _instead(each.text, behind, read)
+            order = f"{each.text} {instead}" if instead else each.text
             if not _turns(each.under, language):
                 yield order
             elif each.line or shouts(order):
                 yield _with_sense(order, each.under)
+        elif word and not each.item and _says_what_is_meant(each.text, word):
+            yield _with_sense(each.text, word)
+
+
+def _says_what_is_meant(sentence: str, case: str) -> bool:
+    """Whether a sentence begins with a word that a case is about ("When I say “ship it”:"), and tells what that means."""
+    quoted = _QUOTES.match(sentence)
+    return quoted is not None and quoted[1].lower() in (each.lower() for each in _QUOTES.findall(case))
 
 
 def _with_sense(order: str, title: str) -> str:
@@ -245,6 +260,12 @@ def case_of(order: str) -> str:
     """The title with which an order is told, where that is a case in which it holds, or a no; empty where it is neither."""
     title = f"{order.partition(': ')[0]}:"
     return title if title in order and _turns(title, language_of(order)) else ""
+
+
+def word_of(order: str) -> str:
+    """The case with which an order is told, where that is that a word is said which it quotes; empty for others."""
+    case = case_of(order)
+    return case if _QUOTES.search(case) else ""
 
 
 def only_a_case(sentence: str) -> bool:
@@ -292,6 +313,13 @@ def _shows(title: str, language: str) -> bool:
     return cues is not None and cues.shows.match_in(normal(title).lower())
 
 
+@lru_cache(maxsize=512)
+def _plans(title: str, language: str) -> bool:
+    """Whether what stands below a title is what a document that is planned is to say."""
+    cues = cues_of(script_of(title) or language)
+    return cues is not None and cues.contents.match_in(normal(title).lower())
+
+
 def bids(sentence: str) -> bool:
     """Whether a sentence of instructions orders something, or begins with the case in which it does; what only praises or tells does neither."""
     language = language_of(sentence)
@@ -313,10 +341,12 @@ def shouts(order: str) -> bool:
     return cues is not None and cues.loud.search(normal(order)) is not None
 
 
-def _with_instead(order: str, behind: str) -> str:
-    """What is forbidden together with what is to be done in its place, where that is said next."""
-    ends = not order[-1].isalnum()
-    return f"{order} {behind}" if ends and _INSTEAD.match(behind) and len(order) + len(behind) < _LONGEST else order
+def _instead(order: str, behind: Sentence, read: str) -> str:
+    """What is to be done in place of what is forbidden, where that is said next; what only leads in a list or code with that, or not at all."""
+    if order[-1].isalnum() or not _INSTEAD.match(behind.text):
+        return ""
+    said = _led(behind.text, read.partition(order)[2]) if behind.titled else behind.text
+    return said if len(order) + len(said) < _LONGEST else ""
 
 
 def _instead_of(back: str) -> str:
@@ -468,6 +498,8 @@ class Cues(NamedTuple):
     """What stands below it means something else without it."""
     shows: Patterns
     """What stands below it is shown and not ordered."""
+    contents: Patterns
+    """What stands below it is what a document that is planned is to say."""
     general: Patterns
     """It stands by its grammar, however much is said around it."""
     habit: Patterns

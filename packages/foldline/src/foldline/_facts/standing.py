@@ -75,6 +75,12 @@ _WHOLE = pattern(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]
 _PROBE = pattern(r"(?:cd \S+ (?:&&|;) )?(?:python[\d.]*|node|deno|bun|ruby|perl|php) (?:-\w*[cer]\b|-\s|<<)")
 """A few lines of code that were tried out, and are kept nowhere."""
 
+_INQUIRES = pattern(
+    r"(?!\W*(?:if|when|whenever)\b)(?=.*\b(?:ask\w* .*questions?|clarif\w+|interrogate|interview)\b).*\b(?:first|before|start (?:by|with)|begin (?:by|with))\b",
+    re.IGNORECASE,
+)
+"""How an order says that it is to be found out what is wanted before that is done."""
+
 _NUMBER = pattern(r"(?<!\w)#(\d{1,9})\b")
 """How an issue or the like is numbered."""
 
@@ -297,6 +303,18 @@ def called_by(facts: Facts, at: int) -> str:
 def comes_last(order: Piece) -> bool:
     """Whether an order says what is to be done once all else is; a template's has a title only where it does."""
     return (order.by == "command" and bool(order.under)) or says_when_done(order.text)
+
+
+def inquires_first(order: Piece) -> bool:
+    """Whether an order says that what is wanted is to be asked for before anything is written; not what is to be asked before each deed."""
+    return _INQUIRES.match(order.text) is not None
+
+
+def inquired(facts: Facts, at: int) -> bool:
+    """Whether the user answered what the agent asked since then, or the agent wrote something: it is past asking what is wanted."""
+    questions = [p.at for p in facts.pieces if p.by == "agent" and p.at > at and asks(p.text)]
+    answered_them = any(questions[0] < p.at for p in facts.pieces if p.by == "user") if questions else False
+    return answered_them or any(p.kind == "change" and p.at > at for p in facts.pieces)
 
 
 def interjects(facts: Facts, request: UserRequest) -> bool:

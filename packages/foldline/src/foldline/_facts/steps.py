@@ -123,7 +123,7 @@ def _told(label: str | None, number: str, title: str, lines: Sequence[str]) -> s
     whole = sum(map(len, both)) + 2 * len(both) <= room
     fitting = {*_fitting(both if whole or not ordered else sorted(ordered, key=shouts, reverse=True), room)}
     chosen = [text for text in both if text in fitting]
-    return plain(f"{head}: {_joined(chosen)}" if chosen else head)
+    return plain(f"{head}: {joined(chosen)}" if chosen else head)
 
 
 def _said(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
@@ -149,7 +149,7 @@ def _fitting(said: Iterable[str], room: int) -> Iterator[str]:
             room -= len(text) + 2
 
 
-def _joined(said: Sequence[str]) -> str:
+def joined(said: Sequence[str]) -> str:
     """What is said one after the other; a sentence that ends goes on without a sign."""
     return "".join(text if i == len(said) - 1 else f"{text} " if text.endswith((".", "!", "?", "。")) else f"{text}; " for i, text in enumerate(said))  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._facts.again import mostly_of, shared_words
@@ -11,7 +11,7 @@ from foldline._facts.cues import asks, only_looks_on, refuses
 from foldline._facts.folders import is_absolute
 from foldline._facts.pasted import without_document
 from foldline._facts.patterns import rare
-from foldline._facts.rules import case_before, is_long, lifetime, shouts
+from foldline._facts.rules import case_before, case_of, holds_in_a_case, is_long, lifetime, shouts, word_of
 from foldline._facts.splitting import split
 from foldline._facts.standing import (
     answered,
@@ -22,16 +22,22 @@ from foldline._facts.standing import (
     changed_since,
     comes_last,
     finished,
+    inquired,
+    inquires_first,
     open_steps,
 )
-from foldline._facts.steps import plain, reached, title_of
+from foldline._facts.steps import joined, plain, reached, title_of
 from foldline._facts.told import OWNER
 from foldline._facts.types import Facts, Piece
+from foldline._messages import replace
 from foldline._page.task import ADDRESS, rules, telling
 from foldline._patterns import pattern
 
 INSTRUCTED = 6
-"""The most sentences that are told of a project's own instructions."""
+"""The most sentences that are told of a project's own instructions, and the most of those that bind commits and merges."""
+
+BESIDE = 2
+"""How many others are told at least beside those that bind commits and merges."""
 
 FITTING = 3
 """How many of them are told before those that have only one word in common with what is pending are left out."""
@@ -48,8 +54,19 @@ OF_ALL_WORK = 2
 ELSEWHERE = 2
 """Words that an order of a section for other work, which says that it holds for good, shares with what is pending where it is meant as well."""
 
-_OF_COMMITS = pattern(r"\b(?:commits?|PRs?|(?:pull|merge) requests?)\b", re.IGNORECASE)
+TOGETHER = 4
+"""Changed files up to which the words of several paths say together what the work is about."""
+
+_OF_COMMITS = pattern(r"\b(?:commits?|merge|push|PRs?|(?:pull|merge) requests?|co-authored-by)\b", re.IGNORECASE)
 """What work on files comes to."""
+
+_ON_COMMITS = pattern(
+    r"(?:^|\b(?:not|never|don.t|avoid|always|before|prefer|use) )(?:\w+[ -])?(?:commit|push|stash|stage|merge|amend|rebase|squash)(?:t?ing|e?s|d)?\b(?!-| events?\b)"
+    r"|^(?:all|every|each|no) (?:commit|merge|PR|pull request)s?\b|`git (?:add|commit|fetch|merge|push|rebase|stash)\b|\bgit commits\b"
+    r"|\b(?:creat|open)\w* (?:an? |the )?(?:\w+ )?(?:PR|(?:pull|merge) request)s?\b",
+    re.IGNORECASE,
+)
+"""How an order says what is to be done of that, or never."""
 
 _OF_CHANGES = pattern(r"\b(?:cod(?:e|ing)|chang\w+|modif\w+|edit\w*|commit\w*|implement\w*)\b", re.IGNORECASE)
 """How a case speaks of whatever work on files."""
@@ -62,6 +79,9 @@ _FILE, _FOLDER = pattern(r"`(?:\./)?([\w./-]*\w\.\w+)`"), pattern(r"`(?:\./)?([\
 
 _BARE, _CODE = pattern(r"`([\w-]+)`"), pattern(r"`[^`\n]*`")
 """A word that is named as code, and all code."""
+
+_NAMED = pattern(r"[^\W_]{2,}")
+"""A word of a label."""
 
 _WORD = pattern(r"[^\W\d_]{4,}")
 """A word of a title that may say what it is about."""
@@ -80,7 +100,7 @@ class _Pending(NamedTuple):
 
 class _Order(NamedTuple):
     """An order with what it shares with what is pending: its words, those of the title over it, those of the case that it begins
-    with (-1 where it begins with none); whether it names a changed file, and whether it shouts of commits."""
+    with (-1 where it begins with none); whether it names a changed file, and whether it binds the commits that are to come."""
 
     piece: Piece
     place: int
@@ -122,16 +142,21 @@ def instructed(facts: Facts, words: Sequence[str], after: Sequence[str] = ()) ->
         return []
     pending = _pending(facts, words, after)
     orders = [*_orders([p for p in pieces if not p.item], pending)]
-    project = sorted((o for o in orders if o.piece.by == "harness" and _fits(o, pending)), key=lambda o: o.urgency)
-    project = [o for place, o in enumerate(project) if o.sure or place < FITTING][:INSTRUCTED]
+    project = _by_case(_whole_words(orders, [o for o in orders if o.piece.by == "harness" and _fits(o, pending)]))
+    project.sort(key=lambda o: o.urgency)
+    project = [o for place, o in enumerate(project) if o.sure or place < FITTING]
+    landing = [o for o in project if o.lands][:INSTRUCTED]
+    project = [*landing, *[o for o in project if not o.lands][: max(INSTRUCTED - len(landing), BESIDE)]]
     project += [o for o in orders if _of_all_work(o, pending) and o not in project][:OF_ALL_WORK]
     began = newest >= max((r.newest for r in facts.requests if telling(r.text)), default=-1)
     began |= called_by(facts.latest, newest) in after
     under_way = bool(after and facts.now is None) or not finished(facts.latest)
     steps = _to_come(facts, [p for p in pieces if under_way and p.item and p.at == newest], began=began)[:TEMPLATE]
+    past = inquired(facts.latest, newest)
     own = [o for o in orders if o.piece.by == "command" and o.piece.at == newest]
+    own = [o for o in own if not (past and inquires_first(o.piece))]
     most = TEMPLATE - len(steps) if steps or any(r.at == newest for r in facts.requests) else OF_SKILL
-    told = sorted((*project, *_of_command(own, steps, began=began)[:most]), key=lambda o: o.place)
+    told = sorted((*project, *_by_case(_of_command(own, steps, began=began)[:most])), key=lambda o: o.place)
     return [*steps, *(o.piece for o in told)]
 
 
@@ -152,6 +177,27 @@ def _of_command(orders: Sequence[_Order], steps: Sequence[Piece], *, began: bool
     coming = {o.place for o, n in zip(rest, speak) if n}
     rest = [o for o in rest if o.place in coming or (o.sure if steps else began or comes_last(o.piece) or _meant(o))]
     return sorted(rest, key=lambda o: (o.place not in coming, *o.urgency))
+
+
+def _whole_words(orders: Sequence[_Order], chosen: Sequence[_Order]) -> Iterator[_Order]:
+    """The orders that were chosen, with all that is ordered, or meant, by a word of which some is."""
+    words = {*filter(None, (word_of(o.piece.text) for o in chosen))}
+    return (o for o in orders if o in chosen or (words and word_of(o.piece.text) in words))
+
+
+def _by_case(orders: Iterable[_Order]) -> list[_Order]:
+    """Orders with those of one case as one: what they say stands behind it in their order, and they are as urgent as the first of them."""
+    cases: dict[str, list[_Order]] = {}
+    for order in orders:
+        cases.setdefault(case_of(order.piece.text) or str(order.place), []).append(order)
+    return [_together(case, several) if len(several) > 1 else several[0] for case, several in cases.items()]
+
+
+def _together(case: str, orders: Sequence[_Order]) -> _Order:
+    """Orders of one case as one."""
+    below = (o.piece.text.removeprefix(case).lstrip() for o in sorted(orders, key=lambda o: o.place))
+    first = min(orders, key=lambda o: o.urgency)
+    return first._replace(piece=replace(first.piece, text=f"{case} {joined([*dict.fromkeys(below)])}"))
 
 
 def _in(told: str, order: str) -> bool:
@@ -191,11 +237,21 @@ def _orders(pieces: Sequence[Piece], pending: _Pending) -> Iterator[_Order]:
         for several in ([ADDRESS.sub(" ", p.text) for p in pieces], [p.under for p in pieces], cases)
     )
     kinds = _of_their_kind(pieces, pending)
+    landing = bool(pending.files) or _OF_COMMITS.search(pending.text) is not None
     for i, piece in enumerate(pieces):
-        held = _held(cases[i], case[i], pending) if cases[i] else -1
+        known = case[i] if piece.under.endswith(":") or holds_in_a_case(piece.text) else _of_label(cases[i], case[i])
+        held = _held(cases[i], known, pending) if cases[i] else -1
         named = _names_one_of(pending.files, piece) or (held != 0 and i in kinds)
-        lands = bool(pending.files) and _OF_COMMITS.search(piece.text) is not None and shouts(piece.text)
-        yield _Order(piece, i, shared[i], headed[i], held, named, lands and (named or held != 0))
+        lands = landing and (named or held != 0) and _binds_commits(piece.text)
+        yield _Order(piece, i, shared[i], headed[i], held, named, lands)
+
+
+def _binds_commits(order: str) -> bool:
+    """Whether an order says how or when something is committed, merged or proposed; one that only names that does where it shouts."""
+    below = case_of(order)
+    return _ON_COMMITS.search(order.removeprefix(below).lstrip()) is not None or (
+        _OF_COMMITS.search(order) is not None and shouts(order)
+    )
 
 
 def _of_their_kind(pieces: Sequence[Piece], pending: _Pending) -> set[int]:
@@ -203,9 +259,26 @@ def _of_their_kind(pieces: Sequence[Piece], pending: _Pending) -> set[int]:
     texts = [_CODE.sub(" ", p.text) for p in pieces]
     folders = {name for path in pending.within for name in path.split("/")[:-1]}
     called, paths = (shared_words(" ".join(several), texts) for several in (folders, pending.within))
-    named = [not folders.isdisjoint(_BARE.findall(p.text)) for p in pieces]
-    spoken = [c > 0 and n >= ELSEWHERE for c, n in zip(called, paths)]
-    return {i for i, p in enumerate(pieces) if named[i] or (spoken[i] and lifetime(p.text) == "standing")}
+    named = {i for i, p in enumerate(pieces) if _names_most_of(p.text, folders)}
+    spoken = (i for i, (c, n) in enumerate(zip(called, paths)) if c > 0 and n >= ELSEWHERE and i not in named)
+    return named | {i for i in spoken if lifetime(pieces[i].text) == "standing" and _speaks_of_one(texts[i], pending)}
+
+
+def _names_most_of(order: str, folders: set[str]) -> bool:
+    """Whether of the words that an order names as code most are folders: it speaks of these, and not of a list of kinds."""
+    names = {*_BARE.findall(order)}
+    return bool(names) and 2 * len(names & folders) >= len(names)
+
+
+def _speaks_of_one(order: str, pending: _Pending) -> bool:
+    """Whether an order shares with one path what it shares with all of them, where these are many."""
+    paths = pending.within
+    return len(paths) <= TOGETHER or any(shared_words(path, [order])[0] >= ELSEWHERE for path in paths)
+
+
+def _of_label(label: str, shared: int) -> int:
+    """How many words a label has in common with what is pending; none where that is the smaller part of what it names."""
+    return shared if 2 * shared >= len(_NAMED.findall(label)) else 0
 
 
 def _held(case: str, shared: int, pending: _Pending) -> int:
