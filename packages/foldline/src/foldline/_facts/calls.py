@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
 from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_names, written_in
+from foldline._facts.in_short import in_short, only_sets_up
 from foldline._facts.others import answer_of, asked_of, is_notice, said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, goes_on
-from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, touches, without_bodies
+from foldline._facts.shell import achieved, attempts, checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
@@ -28,6 +29,7 @@ from foldline._facts.tool_calls import (
     calls_in_code,
     changes_by_name,
     says_what,
+    spells_out,
     withheld,
     words_of,
 )
@@ -74,6 +76,12 @@ _WRITES = re.compile(
     r"(?:cd \S+ (?:&&|;) )?(?:(?:cat|tee) [^|;&]*<<…|<<… \| (?:Set|Add)-Content|<<… \| Out-File)[^|;&]*\Z"
 )
 """A command that does nothing but write a file."""
+
+_CODE = re.compile(r"<<…|'…'")
+"""Where a command in short has code."""
+
+_SHOWS = re.compile(r"(?:git (?:-C \S+ )?(?:diff|show)|cat|head|tail|nl|sed -n)\b[^|;&…]*")
+"""A command in short that shows files, or how they were changed: those say more than what it is for."""
 
 _EMPTY = re.compile(
     r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none|(?:action )?completed(?: successfully)?)?\W*",
@@ -133,7 +141,10 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def source(self) -> str:
         """What was tried, in a line."""
-        return self._in_short or _in_words(self.called, self.names)
+        by_code = ", ".join(self._by_code) if _CODE.search(self._in_short) else ""
+        return (
+            f"{self._in_short} # writes {by_code}" if by_code else self._in_short or _in_words(self.called, self.names)
+        )
 
     @cached_property
     def _in_short(self) -> str:
@@ -143,6 +154,13 @@ class EndedCall(Value, frozen=True, dict=True):
     def tried(self) -> str:
         """What of it tried something, in a line, without what stands around it."""
         return one_line("; ".join(attempts(self.command)), _CALL) or self.source
+
+    @cached_property
+    def _by_code(self) -> Sequence[str]:
+        """The first of the files that code in a command writes."""
+        written = (path for verb, path, _ in self.called.action.touches if verb != "read")
+        named = in_short(self.command)
+        return [path for path in dict.fromkeys(written) if path.rstrip("/").rpartition("/")[2] not in named][:_FILES]
 
     @property
     def key(self) -> str:
@@ -158,6 +176,13 @@ class EndedCall(Value, frozen=True, dict=True):
     def looks(self) -> bool:
         """Whether it is a command that only looks, or tries out what would be done."""
         return bool(self.command) and ("--dry-run" in self.command or only_looks(self.command))
+
+    @cached_property
+    def sets_up(self) -> bool:
+        """Whether it is a command that did nothing but set up what others need."""
+        if not self.command or self.end.failed or not spells_out(self.called.call) or not only_sets_up(self.command):
+            return False
+        return not any(verb != "read" and path in self.command for verb, path, _ in self.called.action.touches)
 
     @cached_property
     def reads(self) -> bool:
@@ -256,7 +281,8 @@ class EndedCall(Value, frozen=True, dict=True):
     @property
     def _purpose(self) -> str:
         """What the agent said a longer command is for; empty where it said nothing."""
-        arguments = arguments_of(self.called.call) if len(self.source) > _PLAIN else ""
+        plain = len(self.source) <= _PLAIN and not _CODE.search(self.source)
+        arguments = "" if plain or _SHOWS.fullmatch(self.source) else arguments_of(self.called.call)
         said = arguments.get("description") if isinstance(arguments, dict) and self.called.action.command else ""
         return one_line(clean(said), _ARGUMENT) if isinstance(said, str) else ""
 
@@ -298,9 +324,8 @@ class EndedCall(Value, frozen=True, dict=True):
     def _written(self) -> str:
         """The files that a command only writes, with what it puts there, and those that this will write once it runs."""
         touched = [path for verb, path, _ in self.called.action.touches if verb != "read"]
-        own = {path for _, path, _ in touches(self.command)}
-        told = ", ".join(_named(path, self.names) for path in touched[:_FILES] if path in own)
-        by_code = ", ".join(dict.fromkeys(path for path in touched[:_FILES] if path not in own))
+        by_code = ", ".join(self._by_code)
+        told = ", ".join(_named(path, self.names) for path in touched[:_FILES] if path not in self._by_code)
         return f"{told}, which writes {by_code}" if told and by_code else told or by_code
 
     @cached_property
@@ -331,7 +356,7 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @property
     def _ending(self) -> str:
-        if self.looks:
+        if self.looks and not (self.end.failed and only_sets_up(self.command)):
             return ""
         if self.end.failed:
             return "; ".join(filter(None, (self.outcome, self.end.fault)))

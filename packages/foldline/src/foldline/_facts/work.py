@@ -265,6 +265,8 @@ class Work:
             self.trails.touch(verb, path, at, with_slashes(to), edits=edits, names=names)
 
     def _tell(self, ended: EndedCall) -> None:
+        if ended.sets_up:
+            return
         at, part = ended.called.at, ended.called.part
         self._pieces.tell(ended.line + (f" → {ended.tail}" if ended.tail else ""), at, part, ended.kind, "tool")
         if ended.runs:
