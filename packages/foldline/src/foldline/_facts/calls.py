@@ -14,7 +14,7 @@ from foldline._facts.others import answer_of, asked_of, is_notice, said_in_repor
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
-from foldline._facts.repository import COMMITTED, goes_on
+from foldline._facts.repository import COMMITTED, SHORTENED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
@@ -93,7 +93,7 @@ _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
 """An answer that a client put in place of the tool's."""
 
 _COMMIT = rare(
-    r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
+    r"(?:^|[\n;&|(])[ \t]{0,8}(?:(?:\w{1,40}=\S{0,80}|rtk|env|time|command|sudo) ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
@@ -363,6 +363,8 @@ class EndedCall(Value, frozen=True, dict=True):
         if self.commit and (made := COMMITTED.search(self.answer)):
             stated = _STATED.search(self.answer[made.end() :])
             return ", ".join(filter(None, (made["hash"], stated and stated[1])))
+        if self.commit and (short := SHORTENED.search(self.answer)):
+            return short[1]
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 

@@ -234,7 +234,7 @@ class Work:
         if ended.command:
             self.attempts.ran(ended.source, ended.outcome, end.note, at, ended.tried)
         if ended.command and ended.seen and not end.failed:
-            self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
+            self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at, ended.commit)
             self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
