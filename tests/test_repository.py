@@ -288,6 +288,11 @@ def test_a_quiet_switch_amid_other_steps_leaves_the_branch_with_its_commit() -> 
     assert told(facts_of(ran(COMMITTED, refused))) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”"]
 
 
+def test_the_commit_of_a_branch_is_not_told_of_the_one_that_a_later_run_of_messages_is_on() -> None:
+    elsewhere = facts_of(ran(("git status -sb", "## main...origin/main")))
+    assert told(merge(facts_of(ran(COMMITTED)), elsewhere)) == ["git: on branch main; nothing left to commit"]
+
+
 def test_a_commit_that_a_wrapper_made_is_told_as_one() -> None:
     facts = facts_of(ran(("rtk git add -A && rtk git commit -m 'Rows add up'", "ok ✓ 1a2b3c4")))
     assert [piece.text for piece in facts.pieces if piece.kind == "change"] == ["git commit: Rows add up → 1a2b3c4"]

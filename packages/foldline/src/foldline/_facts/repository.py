@@ -386,7 +386,8 @@ def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repos
 
 
 def _later(older: Repository, new: Repository) -> Repository:
-    moved = new.committed or (bool(new.commit) and not _same(older.commit, new.commit))
+    elsewhere = bool(older.branch) and new.branch not in ("", older.branch)
+    moved = new.committed or elsewhere or (bool(new.commit) and not _same(older.commit, new.commit))
     return Repository(
         folder=_shorter(older.folder, new.folder),
         branch=new.branch or older.branch,
