@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from foldline import Message
+from foldline import Brief, Message
 from foldline._facts.reading import facts_of
+from foldline._page.extract import compose
 from talk import bash, runs, says, user
 
 ASKED = user("Let the lighthouse keep a log of the ships that pass, please.")
@@ -73,3 +74,21 @@ def test_a_look_at_files_is_told_by_them_and_another_one_by_what_it_is_for() -> 
     sought = runs("Bash", {"command": seeks, "description": "Look where ships are counted"}, "3 ship")
     coded = runs("Bash", {"command": "node -e 'const a = 1;\nprint(a)'", "description": "Ask how bright it is"}, "3")
     assert told([*shown, *sought, *coded]) == [f"`{shows}`", "Look where ships are counted", "Ask how bright it is"]
+
+
+def test_a_search_is_told_by_what_it_sought_and_that_it_found_nothing() -> None:
+    nothing = runs("glob", {"pattern": "**/HARBOUR.md", "path": "/srv/app"}, "No files found")
+    some = runs("grep", {"pattern": "shine", "path": "src/lamp.rs", "include": "*.rs"}, "src/lamp.rs:3: fn shine()")
+    assert told([*nothing, *some]) == [
+        "glob **/HARBOUR.md in /srv/app → No files found",
+        "grep shine in src/lamp.rs, include=*.rs",
+    ]
+
+
+def test_a_search_whose_result_is_not_told_is_left_out_beside_other_calls() -> None:
+    sought = runs("grep", {"pattern": "shine", "path": "src"}, "src/lamp.rs:3: fn shine()")
+    ran = bash("harbour open --lamp on", "the harbour is open")
+    nothing = runs("glob", {"pattern": "**/HARBOUR.md"}, "No files found", id="g")
+    beside = compose(Brief(2_000), facts_of([ASKED, *sought, *nothing, *ran]))
+    assert "grep shine" not in beside
+    assert "glob **/HARBOUR.md → No files found" in beside

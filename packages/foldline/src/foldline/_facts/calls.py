@@ -89,6 +89,10 @@ _EMPTY = re.compile(
 )
 """An answer that says nothing but that there is one."""
 
+_LISTING = frozenset({"glob", "find", "list"})
+_NOTHING = pattern(r"No files (?:were )?found\.?|Found 0 files\.?", re.IGNORECASE)
+"""Words in the names of tools that search for files by their names, and how one says that there are none."""
+
 _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
 """An answer that a client put in place of the tool's."""
 
@@ -343,10 +347,11 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def whole(self) -> str:
         """The answer, where it is so short that it is told beside the call."""
-        action = self.called.action
+        action, said = self.called.action, " ".join(self.answer[: _SHORT + 1].split())
+        if self.reads and _NOTHING.fullmatch(said) and words_of(self.called.call.name) & _LISTING:
+            return said
         if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
-        said = " ".join(self.answer.split())
         tells = (
             len(said) <= _WHOLE
             and not (_EMPTY.fullmatch(said) or _NOTICE.fullmatch(said))
@@ -418,9 +423,20 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
         if inside := calls_in_code(arguments):
             return clean(one_line(f"{call.name}: {', '.join(inside)}", _CALL))
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
-    given = ((key, _argument(value)) for key, value in arguments.items() if key not in BODIES and value is not None)
+    sought = _sought(call)
+    left = BODIES | {"pattern", "path"} if sought else BODIES
+    given = ((key, _argument(value)) for key, value in arguments.items() if key not in left and value is not None)
     told = ", ".join(f"{key}={text}" for key, text in given if text)
-    return clean(one_line(f"{call.name} {told}", _CALL).strip())
+    return clean(one_line(f"{call.name} {', '.join(filter(None, (sought, told)))}", _CALL).strip())
+
+
+def _sought(call: ToolCall) -> str:
+    """What a search looks for, and where; empty for other calls."""
+    arguments = arguments_of(call)
+    if isinstance(arguments, str) or not words_of(call.name) & SEARCHING:
+        return ""
+    pattern, path = (_argument(arguments.get(key) or "") for key in ("pattern", "path"))
+    return f"{pattern} in {path}" if pattern and path else pattern
 
 
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
