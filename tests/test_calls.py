@@ -92,3 +92,17 @@ def test_a_search_whose_result_is_not_told_is_left_out_beside_other_calls() -> N
     beside = compose(Brief(2_000), facts_of([ASKED, *sought, *nothing, *ran]))
     assert "grep shine" not in beside
     assert "glob **/HARBOUR.md → No files found" in beside
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "line"),
+    [
+        ("styles.css", ".lamp {\n  transform: translateY(2px);\n}", "write styles.css"),
+        ("ships.json", '{"shipLog": {"lampOn": true}}', "write ships.json"),
+        ("lamp.tsx", "interface LampProps {\n}\nexport function Lamp(props: LampProps) {\n}", "write lamp.tsx (Lamp)"),
+        ("props.ts", "export interface LampProps {\n}", "write props.ts (LampProps)"),
+        ("log.md", "# The log\n\n| shipName | lampOn |", "write log.md (The log)"),
+    ],
+)
+def test_of_a_written_file_what_it_defines_is_told_and_nothing_else(path: str, content: str, line: str) -> None:
+    assert told(runs("write", {"path": path, "content": content})) == [line]
