@@ -106,3 +106,21 @@ def test_a_search_whose_result_is_not_told_is_left_out_beside_other_calls() -> N
 )
 def test_of_a_written_file_what_it_defines_is_told_and_nothing_else(path: str, content: str, line: str) -> None:
     assert told(runs("write", {"path": path, "content": content})) == [line]
+
+
+def test_of_several_runs_of_tests_all_are_told_unless_one_failed() -> None:
+    one, two = (
+        "@harbour/lamp test: Ran 40 tests across 3 files. [1.2s]",
+        "@harbour/log test: Ran 2 tests across 1 file.",
+    )
+    assert told(bash("bun run test", f"{one}\n{two}")) == ["`bun run test` → Ran 42 tests in 2 runs"]
+    failed = f"{one}\n@harbour/log test:  1 fail\n{two}"
+    assert not any("42 tests" in line for line in told(bash("bun run test", failed)))
+
+
+def test_of_an_install_the_package_is_told_and_no_progress() -> None:
+    put_out = "bun add v1.3.9 (cf6cdbbb)\nResolving dependencies\nResolved, downloaded and extracted [4]\nSaved lockfile\n\ninstalled foghorn@2.4.1\n\n1 package installed [0.9s]"
+    facts = facts_of([ASKED, *bash("bun add foghorn", put_out), says("Let me see.")])
+    assert told(bash("bun add foghorn", put_out)) == ["`bun add foghorn` → installed foghorn@2.4.1"]
+    brought = [piece.text for piece in facts.pieces if piece.kind == "excerpt"]
+    assert not any("v1.3.9" in line or line.startswith("Resolv") for line in brought)

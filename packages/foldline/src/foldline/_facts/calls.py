@@ -93,6 +93,11 @@ _LISTING = frozenset({"glob", "find", "list"})
 _NOTHING = pattern(r"No files (?:were )?found\.?|Found 0 files\.?", re.IGNORECASE)
 """Words in the names of tools that search for files by their names, and how one says that there are none."""
 
+_PROGRESS = re.compile(
+    r"\s*(?:(?:bun|npm|pnpm|yarn)\b[\w ]{0,20} v\d|(?:Resolving|Downloading|Fetching|Unpacking|Updating files|Receiving objects)\b|Resolved, downloaded|Saved lockfile|remote: (?:Create a pull request|Enumerating|Counting|Compressing|Resolving))"
+)
+"""A line with which a program names itself, or says how far it is."""
+
 _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
 """An answer that a client put in place of the tool's."""
 
@@ -389,7 +394,8 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
         wanted = (line for line in wanted_lines(answer) if not (ended.end.failed and is_code(line)))
-        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted, *rims(answer)]))
+        plain = [line for line in (*wanted, *rims(answer)) if not _PROGRESS.match(line)]
+        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, plain))
     if len(answer) <= _SHORT:
         says = len(answer) > _WHOLE or not _EMPTY.fullmatch(answer)
         return "result", _lines(sentences(answer) if says else ())

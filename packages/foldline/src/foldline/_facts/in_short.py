@@ -7,7 +7,7 @@ from collections.abc import Set
 from functools import lru_cache
 
 from foldline._facts.patterns import rare
-from foldline._facts.shell import Step, program_of, steps_of
+from foldline._facts.shell import ShellStep, program_of, steps_of
 from foldline._patterns import pattern
 
 _BESIDE = frozenset({"", "cd", "echo", "printf", "export", "set", "sleep", "true", "exit"})
@@ -94,7 +94,7 @@ def _told(command: str, code: int) -> str:
     return told
 
 
-def _passes(step: Step, name: str, passing: Set[str]) -> bool:
+def _passes(step: ShellStep, name: str, passing: Set[str]) -> bool:
     """Whether a step only puts text into a file for passing use, for which the names in `passing` stand as well."""
     paths = [path.replace("{", "").replace("}", "") for _, path in step.outputs]
     into = all(path.startswith("/tmp/") or path.partition("/")[0] in passing for path in paths)

@@ -173,14 +173,14 @@ def family(command: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _own_steps(command: str) -> tuple[Sequence[Step], Sequence[Step]]:
+def _own_steps(command: str) -> tuple[Sequence[ShellStep], Sequence[ShellStep]]:
     """The steps of a command that stand for themselves and do something, and all of them."""
     steps = [*steps_of(in_posix(handed_on(command[:_FAMILY])))]
     return [step for step in steps if not step.aside and program_of(step.words)[0] not in _AROUND], steps
 
 
 @lru_cache(maxsize=1_024)
-def _attempts(command: str) -> Sequence[Step]:
+def _attempts(command: str) -> Sequence[ShellStep]:
     own, steps = _own_steps(command)
     tried = [step for step in own if checks(_family(step))]
     does = [step for step in own if not _looks(step)]
@@ -188,13 +188,13 @@ def _attempts(command: str) -> Sequence[Step]:
     return tried or does[-1:] or own[-1:] or served[:1] or steps[-1:]
 
 
-def _looks(step: Step) -> bool:
+def _looks(step: ShellStep) -> bool:
     name, args = program_of(step.words)
     args = _without_options(args) if name == "git" else args
     return "--help" in args or _LOOKS.match(" ".join([name, *args[:2]])) is not None
 
 
-def _family(step: Step) -> str:
+def _family(step: ShellStep) -> str:
     name, args = program_of(step.words)
     if name == "git":
         return " ".join([name, *_without_options(args)[:1]])
@@ -293,7 +293,7 @@ _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
 _COMPOUND = frozenset({"for", "while", "until", "if", "case", "{", "function"})
 
 
-class Step(NamedTuple):
+class ShellStep(NamedTuple):
     """A simple command: its words, its redirections as (action, path), whether it only serves another one, how its words stand
     there; the operator before it, where it starts, how all of it stands there, and the first word of that."""
 
@@ -312,7 +312,7 @@ class Step(NamedTuple):
         return self.op == "(" or self.lead in _COMPOUND or (self.words[-1:] != [] and self.words[-1].endswith("$"))
 
 
-def steps_of(command: str) -> Iterator[Step]:
+def steps_of(command: str) -> Iterator[ShellStep]:
     """The simple commands of a line; one behind a pipe or in a substitution serves another."""
     words: list[str] = []
     outputs: list[tuple[str, str]] = []
@@ -339,7 +339,9 @@ def steps_of(command: str) -> Iterator[Step]:
             arrow = "&"  # `>&2`: the word that follows is no file
         elif found["op"]:
             if words or outputs:
-                yield Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+                yield ShellStep(
+                    words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead
+                )
                 begin, lead = -1, ""
             aside = _serves(found["op"], words)
             words, outputs, arrow = [], [], ""
@@ -347,7 +349,7 @@ def steps_of(command: str) -> Iterator[Step]:
                 op = found["op"].strip() or "\n"
                 begin = found.start() if op == "(" else -1
     if words or outputs:
-        yield Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+        yield ShellStep(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
 
 
 def _serves(op: str, before: list[str]) -> bool:
