@@ -176,18 +176,18 @@ def test_a_folder_that_was_looked_at_is_no_file_that_was_read() -> None:
 def test_what_a_diff_names_and_the_state_tells_as_not_committed_is_told_there_alone() -> None:
     before = facts_of([TASK, *bash("git diff main --stat", " src/lamp.py | 9 ++"), *read("src/fog.py")])
     behind = facts_of([*bash("git status --short", " M src/lamp.py"), says("The lamp.py is yours.")])
-    assert part(settled(before, behind), "Files") == []
+    assert part(settled(before, behind), "Files") == ["read: src/fog.py"]
 
 
 def test_of_many_files_those_that_the_findings_are_about_stand_first() -> None:
-    looked = [m for n in range(20) for m in read(f"src/sea_{n}.py")]
-    named = says(f"I went through {', '.join(f'sea_{n}.py' for n in range(20))}.")
+    looked = [m for n in range(40) for m in read(f"src/sea_{n}.py")]
+    named = says(f"I went through {', '.join(f'sea_{n}.py' for n in range(40))}.")
     found = [says(f"`src/sea_{n}.py:3` counts a ship twice.") for n in (2, 7)]
     [line] = [each for each in files([*looked, named, *found]) if "read" in each]
     assert "sea_2.py" in line
     assert "sea_7.py" in line
-    assert line.count("sea_") == 6
-    assert line.endswith("and 14 more")
+    assert line.count("sea_") == 20
+    assert line.endswith("and 20 more")
 
 
 def test_a_file_that_has_no_room_for_what_was_touched_in_it_is_named() -> None:
@@ -231,3 +231,19 @@ def test_of_a_long_diff_some_files_are_told_and_how_many_more_it_has() -> None:
     [line] = [each for each in files(bash("git diff main --stat", diff)) if each.startswith("in diffs")]
     assert line.count("lamp_") == 12
     assert line.endswith("… and 28 more")
+
+
+def test_where_nothing_was_changed_all_files_that_were_read_are_told() -> None:
+    some = [m for n in range(14) for m in read(f"/srv/harbour/src/berth_{n}.py")]
+    other = read("/srv/lighthouse/lamp.py")
+    (root, line) = files([*some, *other])
+    assert root == "in /srv/harbour/src/"
+    assert all(f"berth_{n}.py" in line for n in range(14))
+    assert "/srv/lighthouse/lamp.py" in line
+    assert len(files([*some, *LAMP])) == 1
+
+
+def test_of_very_many_files_that_were_read_the_last_are_told_with_how_many_more_there_are() -> None:
+    (_, line) = files([m for n in range(30) for m in read(f"/srv/harbour/src/berth_{n}.py")])
+    assert "berth_29.py" in line
+    assert line.endswith("and 10 more")

@@ -238,6 +238,46 @@ def test_a_script_that_broke_at_its_only_call_did_not_do_it() -> None:
     assert files(facts_of([ASKED, *runs("exec", code, "Script completed\nWall time 0.1 seconds\nOutput:\nDone")]), 1_000) == ["changed: lint.sh"]  # fmt: skip
 
 
+PATCHED = "*** Begin Patch\n*** Update File: lint.sh\n@@\n-a\n+b\n*** End Patch"
+IN_CODE = PATCHED.replace("\n", "\\n")
+NO_LINES = "apply_patch verification failed: Failed to find expected lines in /srv/app/lint.sh:\na"
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        runs("apply_patch", PATCHED, NO_LINES),
+        runs("apply_patch", PATCHED, json.dumps({"output": NO_LINES, "metadata": {"exit_code": 1}}, separators=(",", ":"))),
+        runs("apply_patch", PATCHED, "Exit code: 1\nWall time: 0 seconds\nOutput:\nInvalid Context 0:\na"),
+        runs("shell", {"command": ["apply_patch", PATCHED]}, NO_LINES),
+        bash(f"cd /srv/app && apply_patch <<'EOF'\n{PATCHED}\nEOF", NO_LINES),
+        bash(f"apply_patch <<'EOF'\n{PATCHED}\nEOF\ncat notes.md > all.md", f"{NO_LINES}\nProcess exited with code 0"),
+        runs("exec", f'await tools.exec_command({{"cmd": "ls"}}); await tools.apply_patch("{IN_CODE}");', f"Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\n{NO_LINES}"),
+        runs("Edit", {"file_path": "lint.sh", "old_string": "a", "new_string": "b"}, "<tool_use_error>String to replace not found in file.\nString: a</tool_use_error>"),
+        runs("edit", {"path": "lint.sh", "oldText": "a", "newText": "b"}, "Could not find the exact text in lint.sh. The old text must match exactly."),
+        runs("edit", {"filePath": "lint.sh", "oldString": "a", "newString": "b"}, "oldString not found in content"),
+    ],
+    ids=["patch", "in a record", "by its exit status", "in a shell's list", "through a shell", "amid a command", "in code", "Claude Code", "pi", "opencode"],
+)  # fmt: skip
+def test_an_edit_that_was_rejected_is_no_change(messages: list[Message]) -> None:
+    facts = facts_of([ASKED, *messages])
+    assert [file.path for file in facts.files if file.changed and file.path.endswith("lint.sh")] == []
+    assert [piece.text for piece in facts.pieces if piece.kind == "change" and "lint.sh" in piece.text] == []
+
+
+def test_of_several_patches_in_code_those_stand_of_which_none_says_that_it_was_rejected() -> None:
+    other = IN_CODE.replace("lint.sh", "make.sh")
+    code = f'await tools.apply_patch("{other}"); await tools.apply_patch("{IN_CODE}");'
+    broke = f"Script failed\nWall time 0.0 seconds\nOutput:\n\nScript error:\n{NO_LINES}"
+    assert files(facts_of([ASKED, *runs("exec", code, broke)]), 1_000) == ["changed: make.sh"]
+
+
+def test_a_file_that_speaks_of_rejected_edits_was_written() -> None:
+    written = runs("write", {"path": "notes.md", "content": NO_LINES}, "Wrote 90 bytes to notes.md")
+    shown = runs("edit", {"path": "a.md", "oldText": "a", "newText": "b"}, f"Updated a.md:\n 12 {NO_LINES}", id="e2")
+    assert files(facts_of([ASKED, *written, *shown]), 1_000) == ["created: notes.md", "changed: a.md"]
+
+
 def test_a_long_output_in_a_record_ended_as_that_says_whatever_stands_in_it() -> None:
     put_out = "\n".join(f"[{n}/80] Installing mirror-{n}: 100% | 5.6 MiB/s" for n in range(200))
     linker = "collect2: error: ld returned 1 exit status"

@@ -94,7 +94,7 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([COMMITTED, ("git show --oneline 0f0f0f0", "0f0f0f0 (main) Older\n rows.py | 2 +-")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([COMMITTED, ("git log --oneline --decorate -2", "3e236b4 (HEAD -> main, tag: v1) Begin\n0f0f0f0 Older")], "git: on branch main; last commit 3e236b4 “Begin”"),
         ([("git log --oneline --decorate -2", "3e236b4 (HEAD -> main) Begin")], "git: on branch main"),
-        ([("git commit -q -F - <<'EOF'\nRows add up\nEOF", ""), ("git push origin sums 2>&1 | tail -1", "   0f0f0f0..1a2b3c4  sums -> sums")], "git: on branch sums; last commit 1a2b3c4, pushed"),
+        ([("git commit -q -F - <<'EOF'\nRows add up\nEOF", ""), ("git push origin sums 2>&1 | tail -1", "   0f0f0f0..1a2b3c4  sums -> sums")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"),
         ([("git commit -qm 'Rows add up'", ""), ("git push", "   0f0f0f0..1a2b3c4  HEAD -> sums")], "git: last commit 1a2b3c4 “Rows add up”, pushed"),
         ([COMMITTED, ("git commit --amend --no-edit -q && git push -f", " + 1a2b3c4...9f8e7d6 sums -> sums (forced update)")], "git: on branch sums; last commit 9f8e7d6, pushed"),
         ([COMMITTED, ("git push origin other", "   0f0f0f0..5b5b5b5  other -> other")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
@@ -261,6 +261,41 @@ def test_a_command_without_a_folder_is_where_the_newest_one_was() -> None:
     assert told_in(facts_of(ran(COMMITTED, ("git -C /srv/app push", PUSHED[1])))) == [
         "git: on branch sums; last commit 1a2b3c4 “Rows add up”, pushed"
     ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "line"),
+    [
+        ([("rtk git status", "📌 sums...origin/sums [ahead 4]\n📝 Modified: 1 files\n   rows.py"), ("rtk git commit -m 'Rows add up'", "ok ✓")], "git: on branch sums; last commit “Rows add up”, not pushed"),
+        ([("git status -sb", "## sums...origin/sums\n M rows.py"), ("git commit -qam 'Rows add up'", "")], "git: on branch sums; last commit “Rows add up”"),
+        ([("rtk git add rows.py && rtk git commit -m \"$(cat <<'EOF'\nRows add up\n\nThey did not.\nEOF\n)\"", "ok ✓ 1 file changed, 2 insertions(+)\nok ✓")], "git: last commit “Rows add up”"),
+        ([("rtk git commit -m 'Rows add up'", "ok ✓ 1a2b3c4")], "git: last commit 1a2b3c4 “Rows add up”"),
+        ([("git add rows.py && git commit -qm 'Rows add up' -m 'They did not.'", "")], "git: last commit “Rows add up”"),
+    ],
+    ids=["ahead", "beside its remote", "message in lines", "hash", "silent"],
+)  # fmt: skip
+def test_what_git_says_is_read_where_a_wrapper_shortens_it(steps: list[tuple[str, str]], line: str) -> None:
+    assert told(facts_of(ran(*steps))) == [line]
+
+
+def test_a_quiet_switch_amid_other_steps_leaves_the_branch_with_its_commit() -> None:
+    elsewhere = ("cat rows.py; git checkout main -q; cat sums.py", "a = 1\nb = 2")
+    assert told(facts_of(ran(COMMITTED, elsewhere))) == ["git: on branch main"]
+    assert told(facts_of(ran(COMMITTED, elsewhere, ("cat rows.py; git checkout -b more -q", "a = 1")))) == [
+        "git: on branch more"
+    ]
+    refused = ("git checkout main -q; cat sums.py", "error: Your local changes would be overwritten\nb = 2")
+    assert told(facts_of(ran(COMMITTED, refused))) == ["git: on branch sums; last commit 1a2b3c4 “Rows add up”"]
+
+
+def test_the_commit_of_a_branch_is_not_told_of_the_one_that_a_later_run_of_messages_is_on() -> None:
+    elsewhere = facts_of(ran(("git status -sb", "## main...origin/main")))
+    assert told(merge(facts_of(ran(COMMITTED)), elsewhere)) == ["git: on branch main; nothing left to commit"]
+
+
+def test_a_commit_that_a_wrapper_made_is_told_as_one() -> None:
+    facts = facts_of(ran(("rtk git add -A && rtk git commit -m 'Rows add up'", "ok ✓ 1a2b3c4")))
+    assert [piece.text for piece in facts.pieces if piece.kind == "change"] == ["git commit: Rows add up → 1a2b3c4"]
 
 
 @pytest.mark.parametrize(

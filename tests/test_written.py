@@ -395,7 +395,7 @@ def test_of_code_that_is_too_long_for_a_line_the_beginning_is_told() -> None:
 def test_the_lines_of_a_command_that_sets_a_folder_are_told_apart() -> None:
     made = bash('tmp=$(mktemp -d)\ncd "$tmp"\nwget mirror_7/a.tar\nmake export', "exported 12 files of share_9")
     text = page([user("Give the lock of mirror_7 back once it is exported, please."), *made])
-    assert "; wget mirror_7/a.tar; make export" in text
+    assert "`wget mirror_7/a.tar; make export`" in text
 
 
 def test_a_loop_is_told_as_it_is_written() -> None:

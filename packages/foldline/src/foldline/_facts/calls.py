@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
 from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_names, written_in
+from foldline._facts.in_short import in_short, only_sets_up
 from foldline._facts.others import answer_of, asked_of, is_notice, said_in_report
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
-from foldline._facts.repository import COMMITTED, goes_on
-from foldline._facts.shell import achieved, attempts, checks, family, in_short, only_looks, touches, without_bodies
+from foldline._facts.repository import COMMITTED, SHORTENED, goes_on
+from foldline._facts.shell import achieved, attempts, checks, family, only_looks, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
@@ -28,6 +29,7 @@ from foldline._facts.tool_calls import (
     calls_in_code,
     changes_by_name,
     says_what,
+    spells_out,
     withheld,
     words_of,
 )
@@ -75,17 +77,32 @@ _WRITES = re.compile(
 )
 """A command that does nothing but write a file."""
 
+_CODE = re.compile(r"<<…|'…'")
+"""Where a command in short has code."""
+
+_SHOWS = re.compile(r"(?:git (?:-C \S+ )?(?:diff|show)|cat|head|tail|nl|sed -n)\b[^|;&…]*")
+"""A command in short that shows files, or how they were changed: those say more than what it is for."""
+
 _EMPTY = re.compile(
     r"\W*(?:ok|okay|done|success|successful|successfully|true|null|none|(?:action )?completed(?: successfully)?)?\W*",
     re.IGNORECASE,
 )
 """An answer that says nothing but that there is one."""
 
+_LISTING = frozenset({"glob", "find", "list"})
+_NOTHING = pattern(r"No files (?:were )?found\.?|Found 0 files\.?", re.IGNORECASE)
+"""Words in the names of tools that search for files by their names, and how one says that there are none."""
+
+_PROGRESS = re.compile(
+    r"\s*(?:(?:bun|npm|pnpm|yarn)\b[\w ]{0,20} v\d|(?:Resolving|Downloading|Fetching|Unpacking|Updating files|Receiving objects)\b|Resolved, downloaded|Saved lockfile|remote: (?:Create a pull request|Enumerating|Counting|Compressing|Resolving))"
+)
+"""A line with which a program names itself, or says how far it is."""
+
 _NOTICE = pattern(r"\[[^\[\]\n]{12,}\]")
 """An answer that a client put in place of the tool's."""
 
 _COMMIT = rare(
-    r"(?:^|[\n;&|(])[ \t]{0,8}(?:\w{1,40}=\S{0,80} ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
+    r"(?:^|[\n;&|(])[ \t]{0,8}(?:(?:\w{1,40}=\S{0,80}|rtk|env|time|command|sudo) ){0,4}git\b(?>[^\n|;&]{0,300}?\bcommit\b)(?>[^\n]{0,300}?(?: -\w{0,6}m| --message[= ]))\s*(?:\"\$\(cat <<\W?\w+\W?\n)?(?:\"([^\n\"]{4,200})|'([^\n']{4,200})|([^\n\"']{4,200}))"
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
@@ -133,7 +150,10 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def source(self) -> str:
         """What was tried, in a line."""
-        return self._in_short or _in_words(self.called, self.names)
+        by_code = ", ".join(self._by_code) if _CODE.search(self._in_short) else ""
+        return (
+            f"{self._in_short} # writes {by_code}" if by_code else self._in_short or _in_words(self.called, self.names)
+        )
 
     @cached_property
     def _in_short(self) -> str:
@@ -143,6 +163,13 @@ class EndedCall(Value, frozen=True, dict=True):
     def tried(self) -> str:
         """What of it tried something, in a line, without what stands around it."""
         return one_line("; ".join(attempts(self.command)), _CALL) or self.source
+
+    @cached_property
+    def _by_code(self) -> Sequence[str]:
+        """The first of the files that code in a command writes."""
+        written = (path for verb, path, _ in self.called.action.touches if verb != "read")
+        named = in_short(self.command)
+        return [path for path in dict.fromkeys(written) if path.rstrip("/").rpartition("/")[2] not in named][:_FILES]
 
     @property
     def key(self) -> str:
@@ -158,6 +185,13 @@ class EndedCall(Value, frozen=True, dict=True):
     def looks(self) -> bool:
         """Whether it is a command that only looks, or tries out what would be done."""
         return bool(self.command) and ("--dry-run" in self.command or only_looks(self.command))
+
+    @cached_property
+    def sets_up(self) -> bool:
+        """Whether it is a command that did nothing but set up what others need."""
+        if not self.command or self.end.failed or not spells_out(self.called.call) or not only_sets_up(self.command):
+            return False
+        return not any(verb != "read" and path in self.command for verb, path, _ in self.called.action.touches)
 
     @cached_property
     def reads(self) -> bool:
@@ -256,7 +290,8 @@ class EndedCall(Value, frozen=True, dict=True):
     @property
     def _purpose(self) -> str:
         """What the agent said a longer command is for; empty where it said nothing."""
-        arguments = arguments_of(self.called.call) if len(self.source) > _PLAIN else ""
+        plain = len(self.source) <= _PLAIN and not _CODE.search(self.source)
+        arguments = "" if plain or _SHOWS.fullmatch(self.source) else arguments_of(self.called.call)
         said = arguments.get("description") if isinstance(arguments, dict) and self.called.action.command else ""
         return one_line(clean(said), _ARGUMENT) if isinstance(said, str) else ""
 
@@ -298,9 +333,8 @@ class EndedCall(Value, frozen=True, dict=True):
     def _written(self) -> str:
         """The files that a command only writes, with what it puts there, and those that this will write once it runs."""
         touched = [path for verb, path, _ in self.called.action.touches if verb != "read"]
-        own = {path for _, path, _ in touches(self.command)}
-        told = ", ".join(_named(path, self.names) for path in touched[:_FILES] if path in own)
-        by_code = ", ".join(dict.fromkeys(path for path in touched[:_FILES] if path not in own))
+        by_code = ", ".join(self._by_code)
+        told = ", ".join(_named(path, self.names) for path in touched[:_FILES] if path not in self._by_code)
         return f"{told}, which writes {by_code}" if told and by_code else told or by_code
 
     @cached_property
@@ -318,10 +352,11 @@ class EndedCall(Value, frozen=True, dict=True):
     @cached_property
     def whole(self) -> str:
         """The answer, where it is so short that it is told beside the call."""
-        action = self.called.action
+        action, said = self.called.action, " ".join(self.answer[: _SHORT + 1].split())
+        if self.reads and _NOTHING.fullmatch(said) and words_of(self.called.call.name) & _LISTING:
+            return said
         if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
-        said = " ".join(self.answer.split())
         tells = (
             len(said) <= _WHOLE
             and not (_EMPTY.fullmatch(said) or _NOTICE.fullmatch(said))
@@ -331,13 +366,15 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @property
     def _ending(self) -> str:
-        if self.looks:
+        if self.looks and not (self.end.failed and only_sets_up(self.command)):
             return ""
         if self.end.failed:
             return "; ".join(filter(None, (self.outcome, self.end.fault)))
         if self.commit and (made := COMMITTED.search(self.answer)):
             stated = _STATED.search(self.answer[made.end() :])
             return ", ".join(filter(None, (made["hash"], stated and stated[1])))
+        if self.commit and (short := SHORTENED.search(self.answer)):
+            return short[1]
         return "" if self.end.note[:1] in ("{", "[") else self.end.note
 
 
@@ -357,7 +394,8 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
         return "shown" if ended.looks else "result" if written else "excerpt", written or told
     if ended.prints:
         wanted = (line for line in wanted_lines(answer) if not (ended.end.failed and is_code(line)))
-        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, [*wanted, *rims(answer)]))
+        plain = [line for line in (*wanted, *rims(answer)) if not _PROGRESS.match(line)]
+        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, plain))
     if len(answer) <= _SHORT:
         says = len(answer) > _WHOLE or not _EMPTY.fullmatch(answer)
         return "result", _lines(sentences(answer) if says else ())
@@ -391,9 +429,20 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
         if inside := calls_in_code(arguments):
             return clean(one_line(f"{call.name}: {', '.join(inside)}", _CALL))
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
-    given = ((key, _argument(value)) for key, value in arguments.items() if key not in BODIES and value is not None)
+    sought = _sought(call)
+    left = BODIES | {"pattern", "path"} if sought else BODIES
+    given = ((key, _argument(value)) for key, value in arguments.items() if key not in left and value is not None)
     told = ", ".join(f"{key}={text}" for key, text in given if text)
-    return clean(one_line(f"{call.name} {told}", _CALL).strip())
+    return clean(one_line(f"{call.name} {', '.join(filter(None, (sought, told)))}", _CALL).strip())
+
+
+def _sought(call: ToolCall) -> str:
+    """What a search looks for, and where; empty for other calls."""
+    arguments = arguments_of(call)
+    if isinstance(arguments, str) or not words_of(call.name) & SEARCHING:
+        return ""
+    pattern, path = (_argument(arguments.get(key) or "") for key in ("pattern", "path"))
+    return f"{pattern} in {path}" if pattern and path else pattern
 
 
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:

@@ -34,6 +34,12 @@ _HEADING = re.compile(r"^#{1,4} +([^\n]{2,60})", re.MULTILINE)
 PROSE = (".md", ".mdx", ".rst", ".txt")
 """What the names of files end with whose headings are told."""
 
+_DATA = (".css", ".scss", ".sass", ".less", ".json", ".jsonc", ".jsonl", ".lock", ".csv", ".tsv", ".svg", "-lock.yaml")
+"""What the names of files end with that define nothing."""
+
+_BESIDE = re.compile(r"Props$")
+"""How the name of a type ends that only goes with a component."""
+
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
 """A name of more than one word, as code has it."""
 
@@ -197,8 +203,11 @@ def _defined(path: str, text: str) -> list[str]:
 def _names(path: str, old: str, new: str, around: str = "") -> NamesTouched:
     """What is defined anew, else what no longer is, else in what the changed lines stand, as they or what is `around` them say,
     else the names that are new in them."""
+    if path.endswith(_DATA):
+        return NamesTouched()
     before, after = _defined(path, old), _defined(path, new)
     fresh = [name for name in after if name not in before]
+    fresh = [name for name in fresh if _BESIDE.sub("", name) not in fresh or not _BESIDE.search(name)]
     gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
     defined = fresh or gone or inside or _defined(path, around)

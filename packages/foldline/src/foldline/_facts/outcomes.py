@@ -81,11 +81,15 @@ _WEAK = rare(
 )
 _TELLS = rare(
     r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
-    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|Found \d+|BUILD \w+",
+    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+",
     re.MULTILINE,
 )
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
 """How a runner says that there was no test in one of several suites, and that it begins with one."""
+
+_RAN = rare(r"^(?:\S{1,80} \S{1,40}: )?Ran (\d{1,7}) tests? (?:across|in) ", re.MULTILINE)
+_SOME_FAILED = rare(r"\b[1-9]\d* fail|\bFAILED\b|\(fail\)")
+"""How a runner says how many tests there were, behind the name of a package and of its task, and how that one failed."""
 
 _COUNTS = pattern(r"\d (?!m?s\b)[a-z]")
 """What a line holds that says how many of something there were."""
@@ -209,7 +213,7 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
         told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
-        note = _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
+        note = _all_ran(text) or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
     return Outcome(failed, code, fault, note.strip("= ")[:160])
 
 
@@ -222,6 +226,15 @@ def refused_in(record: Any) -> str:
     )
     failed = said or any(record.get(key) is False for key in _DONE_KEYS)
     return ", ".join(each.text for each in fields(record) if each.text)[:300] if failed else ""
+
+
+def _all_ran(text: str) -> str:
+    """How many tests several runs of a command ran together, where each says so and none that one failed; empty for one run."""
+    ran = _RAN.findall(text) if not _SOME_FAILED.search(text) else []
+    if len(ran) < _SEVERAL:
+        return ""
+    cut = len(text) > 2 * _EDGE - _LAST
+    return f"Ran {'more than ' if cut else ''}{sum(map(int, ran))} tests in {'several' if cut else len(ran)} runs"
 
 
 def _all_alike(line: str, text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Any
 
-from foldline._facts.merged import SILENT, ends
+from foldline._facts.merged import ends
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
 from foldline._facts.types import Facts, Repository
@@ -53,8 +53,14 @@ _COMPARED = rare(
 )
 """How a diff names a file: before its changes, or in a list of all."""
 
-_AHEAD = rare(r"^(?:Your branch is ahead of '|## \S+?\.\.\.\S+ \[ahead )", re.MULTILINE)
-"""How git says that commits are not pushed."""
+_AHEAD = rare(r"^(?:Your branch is ahead of '|(?:\W{1,4} )?\S+?\.\.\.\S+ \[ahead )", re.MULTILINE)
+"""How git says that commits are not pushed, also where a wrapper puts another mark before it."""
+
+_TRACKS = pattern(r"\A(?:\W{1,4} )?([^\s.]+(?:\.[^\s.]+)*)\.{3}\S+/\1(?: \[.+\])?$", re.MULTILINE)
+"""How a list of what is not committed begins with the branch, and the one of the same name that it follows."""
+
+SHORTENED = pattern(r"\Aok(?: \W)? ([0-9a-f]{7,40})$", re.MULTILINE)
+"""What a wrapper leaves of how git says that it made a commit."""
 
 _REBASED = rare(r"Successfully rebased")
 _PUSHED = rare(
@@ -83,6 +89,9 @@ _OPENING = (["pr", "create"], ["mr", "create"])
 _HEADS, _HEAD_KEYS = ("--head", "-H", "--source-branch"), ("head", "source_branch")
 """How a command, and how the arguments of a tool, name the branch that a pull request is opened from."""
 
+_FAILED = rare(r"^(?:error|fatal): ", re.MULTILINE)
+"""How git says that it did not do something."""
+
 _DRAFT = frozenset({"--draft", "-d"})
 _MAKING = ("-b", "-B", "-c", "-C", "--create")
 _BRANCH = pattern(r"(?![0-9a-f]{7,40}$)[A-Za-z][\w-]*")
@@ -93,8 +102,11 @@ _RENAMING = ("-m", "-M", "--move")
 _DETACHED = "detached HEAD"
 
 
-def noted(known: Sequence[Repository], command: str, where: str, answer: str, at: int) -> tuple[Repository, ...]:
-    """The repositories after a command that succeeded `where` it was run, by what it answered in message `at`."""
+def noted(
+    known: Sequence[Repository], command: str, where: str, answer: str, at: int, title: str = ""
+) -> tuple[Repository, ...]:
+    """The repositories after a command that succeeded `where` it was run, by what it answered in message `at`; a commit that it
+    made has a `title`, which may stand in lines that the command is without."""
     asked: dict[str, list[list[str]]] = {}
     unsure = goes_on(command, answer)
     for name, args, folder in programs(command, where):
@@ -105,7 +117,7 @@ def noted(known: Sequence[Repository], command: str, where: str, answer: str, at
     for (folder, calls), said in zip(asked.items(), apart):
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
-        now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at)
+        now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at, title)
         now = with_left(now, calls, said, at, whole="|" not in command)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder), named_only=False))
     told = [each for each in known if replace(each, folder="") != Repository()][-MOST:]
@@ -206,17 +218,18 @@ def _shorter(one: str, other: str) -> str:
     return min(filter(None, (one, other)), key=len, default="")
 
 
-def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) -> Repository:
+def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int, title: str) -> Repository:
     """What is known of a repository after calls of git in it."""
     before = known.branch
     known = replace(known, under_way=under_way(known.under_way, asked, answer))
     if any(args[0] in _MOVING for args in asked) and not _UNMOVED.search(answer) and not stops(asked, answer):
         known = replace(known, commit="", pushed=False, committed=True)
     made = [*filter(None, map(_made, asked))]
+    quiet = [] if _FAILED.search(answer) else [*filter(None, map(_switched, asked))]
+    moves = [name for args in asked if (name := _made(args) or _switched(args)) in (*made, *quiet)]
     listed = any(map(_lists, asked))
     head = (listed or any(args[0] == "show" for args in asked)) and _is_head(answer)
-    quiet = filter(None, map(_switched, asked)) if SILENT.fullmatch(answer) else ()
-    for branch in (*made, *quiet, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
+    for branch in (*moves, *_ON.findall(answer), *(_HEAD_ON.findall(answer) if head else ())):
         known = _moved(known, branch, new=branch in made)
     seen = head or (listed and known.committed and not known.commit)
     if seen and (newest := _shown(answer)) and not _same(known.commit, newest):
@@ -228,14 +241,17 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int) 
         known = _committed(known, f"{found['hash']} “{found['subject'].strip()}”", at)
         known = replace(known, branch=branch)
     if not shown and any(map(commits, asked)) and not _NO_COMMIT.search(answer):
-        said = next(filter(None, map(_message, reversed(asked))), "")
-        known = _committed(known, _shown(answer) or said, at)
+        said = next(filter(None, map(_message, reversed(asked))), f"“{title}”" if title else "")
+        made_as = f"{short[1]} {said}".strip() if (short := SHORTENED.search(answer)) else said
+        known = _committed(known, _shown(answer) or made_as, at)
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
         known = replace(known, settled=at, clean=True, left=())
     if compared := _compared(asked, answer):
         known = replace(known, compared=tuple(dict.fromkeys((*known.compared, *compared)))[:_FILES])
     for args in asked if known.left else ():
         known = replace(known, left=remaining(known.left, args))
+    if any(args[0] == "status" for args in asked) and (on := _TRACKS.search(answer)):
+        known = _moved(known, on[1], new=False)
     if _AHEAD.search(answer):
         known = replace(known, ahead=True, pushed=False)
     if any(args[0] == "push" for args in asked) and _PUSHED.search(answer):
@@ -370,7 +386,8 @@ def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repos
 
 
 def _later(older: Repository, new: Repository) -> Repository:
-    moved = new.committed or (bool(new.commit) and not _same(older.commit, new.commit))
+    elsewhere = bool(older.branch) and new.branch not in ("", older.branch)
+    moved = new.committed or elsewhere or (bool(new.commit) and not _same(older.commit, new.commit))
     return Repository(
         folder=_shorter(older.folder, new.folder),
         branch=new.branch or older.branch,

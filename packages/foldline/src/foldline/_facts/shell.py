@@ -27,6 +27,12 @@ _TOKEN = re.compile(
 _WRITES_IN_CODE = rare(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
 )
+_WRITES_BY_NAME = rare(
+    r"\bopen\(\s*(\w{1,60})\s*,\s*(?:mode=)?[\"'][wax]|\b(\w{1,60})\.write_(?:text|bytes)\(|\bwriteFile(?:Sync)?\(\s*(\w{1,60})\s*,"
+)
+_NAMES_IN_CODE = re.compile(r"""\b(\w{1,60})\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?["'`]([^"'`\n]{1,200})["'`]""")
+"""How code writes a file that a variable names, and how it names one."""
+
 _SHELL = re.compile(
     r"\s*(?:\S*[/\\])?(?:powershell|pwsh|bash|zsh|sh)(?:\.exe)?(?:\s+-(?:ExecutionPolicy\s+)?\w+)*?\s+-(?:Command|l?c)\s+"
     r"(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')(?P<behind>[^\"']*)",
@@ -57,16 +63,22 @@ def touches(command: str) -> Iterator[Touch]:
     for body in bodies:
         if "*** " in body:
             yield from patch_actions(body)
-    for found in _WRITES_IN_CODE.finditer(command):
-        path = found[1] or found[2] or found[3]
+    for path in _written_by_code(command):
         if not _NOT_A_PATH.search(path):
             yield "written", path, ""
     where = ""
-    for words, outputs, *_ in _steps(_spelled_out(bare)):
-        name, args = _program(words)
+    for words, outputs, *_ in steps_of(_spelled_out(bare)):
+        name, args = program_of(words)
         where = _entered(where, args) if name == "cd" else where
         for action, path, to in _segment(name, args, outputs):
             yield action, _at(where, path), _at(where, to)
+
+
+def _written_by_code(command: str) -> Iterator[str]:
+    """The files that code in a command writes, by their names or by variables with those."""
+    yield from (next(filter(None, found.groups())) for found in _WRITES_IN_CODE.finditer(command))
+    written = {next(filter(None, found.groups())) for found in _WRITES_BY_NAME.finditer(command)}
+    yield from (found[2] for found in _NAMES_IN_CODE.finditer(command) if found[1] in written) if written else ()
 
 
 def _without_heredocs(command: str) -> tuple[str, list[str]]:
@@ -173,29 +185,29 @@ def family(command: str) -> str:
 
 
 @lru_cache(maxsize=1_024)
-def _own_steps(command: str) -> tuple[Sequence[_Step], Sequence[_Step]]:
+def _own_steps(command: str) -> tuple[Sequence[ShellStep], Sequence[ShellStep]]:
     """The steps of a command that stand for themselves and do something, and all of them."""
-    steps = [*_steps(in_posix(handed_on(command[:_FAMILY])))]
-    return [step for step in steps if not step.aside and _program(step.words)[0] not in _AROUND], steps
+    steps = [*steps_of(in_posix(handed_on(command[:_FAMILY])))]
+    return [step for step in steps if not step.aside and program_of(step.words)[0] not in _AROUND], steps
 
 
 @lru_cache(maxsize=1_024)
-def _attempts(command: str) -> Sequence[_Step]:
+def _attempts(command: str) -> Sequence[ShellStep]:
     own, steps = _own_steps(command)
     tried = [step for step in own if checks(_family(step))]
     does = [step for step in own if not _looks(step)]
-    served = [step for step in steps if _program(step.words)[0] not in _AROUND]
+    served = [step for step in steps if program_of(step.words)[0] not in _AROUND]
     return tried or does[-1:] or own[-1:] or served[:1] or steps[-1:]
 
 
-def _looks(step: _Step) -> bool:
-    name, args = _program(step.words)
+def _looks(step: ShellStep) -> bool:
+    name, args = program_of(step.words)
     args = _without_options(args) if name == "git" else args
     return "--help" in args or _LOOKS.match(" ".join([name, *args[:2]])) is not None
 
 
-def _family(step: _Step) -> str:
-    name, args = _program(step.words)
+def _family(step: ShellStep) -> str:
+    name, args = program_of(step.words)
     if name == "git":
         return " ".join([name, *_without_options(args)[:1]])
     flags = [arg for arg in args[:2] if arg == "-m"]
@@ -218,62 +230,6 @@ def achieved(command: str) -> tuple[str, ...]:
     return (*filter(checks, steps), family(command))
 
 
-_BESIDE = frozenset({"", "cd", "echo", "printf", "export", "set", "sleep", "true", "exit"})
-"""Programs that say nothing of what a command is for."""
-
-_SHORTENING = frozenset({"tail", "head", "cat"})
-"""Programs that behind a pipe only shorten what is seen."""
-
-_COMPOUND = frozenset({"for", "while", "until", "if", "case", "{", "function"})
-_SILENCED = re.compile(r"\s*(?:2>&1|[12&]?>>?\s*/dev/null)(?=[\s;|&)]|$)")
-_NEXT = re.compile(r"(?<![;{(|&\\\s])(?<!\bdo)(?<!\bthen)(?<!\belse)[ \t]*\n\s*(?=\S)")
-"""Where a line of a compound command ends one of its steps."""
-
-_JOINED = {"\n": "; ", ";": "; "}
-
-
-_QUERY = pattern(r"(?<=query=)'([^'{]*\{[^']*)'")
-"""An argument that is a query of GraphQL."""
-
-_FIELDS = 24
-"""Characters that are told of what a query asks of what it names."""
-
-_CHANGES = pattern(r"\s*mutation\b[^{]*\{\s*(?:\w+:\s*)?(\w+)")
-"""A query that changes something, and what it does."""
-
-_NAMED_IN_QUERY = pattern(r"\b\w+\((?=[^()]*(?:\"|\b(?:number|id): ?\d))[^(){}$]{1,60}\)")
-"""What a query names by a number or in words, and not by a variable or as so many of a row."""
-
-
-@lru_cache(maxsize=1_024)
-def in_short(command: str) -> str:
-    """What a command does, without where it is run, its banners, and what only shortens the output; loops and the like as they
-    are, and of a query what it asks about."""
-    command = _QUERY.sub(_asked_about, _SILENCED.sub("", command))
-    told = ""
-    for step in _steps(command):
-        joined = _JOINED.get(step.op, f" {step.op} ") if told else ""
-        if step.compound:
-            return f"{told}{joined}{_NEXT.sub('; ', command[step.start :].strip())}"
-        name = _program(step.words)[0]
-        if not ((name in _BESIDE and not step.outputs) or (name in _SHORTENING and step.op == "|")):
-            told += f"{joined}{step.whole}"
-    return told or command
-
-
-def _asked_about(query: re.Match[str]) -> str:
-    """A quoted query in short: what it changes, else what it names by a number or in words, and the first of what it asks of that."""
-    if does := _CHANGES.match(query[1]):
-        return f"'mutation {does[1]} …'"
-    named = [*_NAMED_IN_QUERY.finditer(query[1])]
-    if not named:
-        return query[0]
-    asks = " ".join(query[1][named[-1].end() :].split())
-    fields = asks if len(asks) <= _FIELDS else asks[:_FIELDS].rpartition(" ")[0] + " …"
-    told = " … ".join(" ".join(each[0].split()) for each in named)
-    return f"'… {told} {fields}'"
-
-
 def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], str]]:
     """The programs that a command line runs, each with its arguments and the folder that it is in, where that is told.
 
@@ -286,8 +242,8 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 def _programs(command: str, where: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
     """The same, which is asked of a command by whoever looks for something else in it."""
     found = []
-    for words, *_ in _steps(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
-        name, args = _program(words)
+    for words, *_ in steps_of(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
+        name, args = program_of(words)
         where = _entered(where, args) if name == "cd" else where
         folder = where
         if name == "git":
@@ -303,8 +259,8 @@ def in_background(command: str) -> Iterator[str]:
     """The steps of a command line that it leaves running behind it, but for those that end by themselves soon; where it waits for
     them, and what it asks to end such."""
     command = _spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))
-    for step in _steps(command):
-        name, args = _program(step.words)
+    for step in steps_of(command):
+        name, args = program_of(step.words)
         left = _LEFT.match(command, step.start + len(step.whole)) and step.op != "|" and "timeout" not in step.words
         over = name in _AROUND or _looks(step) or ends_soon(_family(step))
         if name == "wait" or (name in KILLING and "-0" not in args):
@@ -346,7 +302,10 @@ _GIT_OPTIONS = ("-C", "-c", "--git-dir", "--work-tree")
 """Options of git with a word of their own behind them."""
 
 
-class _Step(NamedTuple):
+_COMPOUND = frozenset({"for", "while", "until", "if", "case", "{", "function"})
+
+
+class ShellStep(NamedTuple):
     """A simple command: its words, its redirections as (action, path), whether it only serves another one, how its words stand
     there; the operator before it, where it starts, how all of it stands there, and the first word of that."""
 
@@ -365,7 +324,7 @@ class _Step(NamedTuple):
         return self.op == "(" or self.lead in _COMPOUND or (self.words[-1:] != [] and self.words[-1].endswith("$"))
 
 
-def _steps(command: str) -> Iterator[_Step]:
+def steps_of(command: str) -> Iterator[ShellStep]:
     """The simple commands of a line; one behind a pipe or in a substitution serves another."""
     words: list[str] = []
     outputs: list[tuple[str, str]] = []
@@ -392,7 +351,9 @@ def _steps(command: str) -> Iterator[_Step]:
             arrow = "&"  # `>&2`: the word that follows is no file
         elif found["op"]:
             if words or outputs:
-                yield _Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+                yield ShellStep(
+                    words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead
+                )
                 begin, lead = -1, ""
             aside = _serves(found["op"], words)
             words, outputs, arrow = [], [], ""
@@ -400,7 +361,7 @@ def _steps(command: str) -> Iterator[_Step]:
                 op = found["op"].strip() or "\n"
                 begin = found.start() if op == "(" else -1
     if words or outputs:
-        yield _Step(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+        yield ShellStep(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
 
 
 def _serves(op: str, before: list[str]) -> bool:
@@ -413,7 +374,7 @@ def _unquote(word: str) -> str:
     return re.sub(r"\\(.)|[\"']", lambda m: m[1] or "", word) if '"' in word or "'" in word or "\\" in word else word
 
 
-def _program(words: list[str]) -> tuple[str, list[str]]:
+def program_of(words: list[str]) -> tuple[str, list[str]]:
     i = 0
     while i < len(words) and (words[i] in _WRAPPERS or re.match(r"\w+=", words[i]) or words[i].isdigit()):
         i += 1

@@ -20,6 +20,7 @@ from foldline._facts.outcomes import Outcome, edges, outcome, refused_in
 from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
+from foldline._facts.rejected import as_made, rejected
 from foldline._facts.repository import noted, opened, opens_pull, stopped
 from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged
@@ -175,6 +176,7 @@ class Work:
             self.running.heard(text)
             return
         called = _in_open_file(called, text)
+        called = called._replace(action=as_made(called.action, called.call.arguments, text))
         waits = only_waits(called.call)
         called, runs = self.running.answered(called, text)
         if waits and runs:
@@ -232,7 +234,7 @@ class Work:
         if ended.command:
             self.attempts.ran(ended.source, ended.outcome, end.note, at, ended.tried)
         if ended.command and ended.seen and not end.failed:
-            self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at)
+            self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at, ended.commit)
             self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
@@ -263,6 +265,8 @@ class Work:
             self.trails.touch(verb, path, at, with_slashes(to), edits=edits, names=names)
 
     def _tell(self, ended: EndedCall) -> None:
+        if ended.sets_up:
+            return
         at, part = ended.called.at, ended.called.part
         self._pieces.tell(ended.line + (f" → {ended.tail}" if ended.tail else ""), at, part, ended.kind, "tool")
         if ended.runs:
@@ -354,6 +358,8 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
         return replace(end, fault="") if stopped else end
+    if not end.exit and rejected(called.action, called.call.arguments, text):
+        return Outcome(True)
     if called.action.command:
         return end
     if _refuses(called, text):

@@ -52,6 +52,9 @@ _NAME_SAID = re.compile(r"[\w@+-]+(?:\.[\w@+-]+)*", re.ASCII)
 _READ, _COMPARED, _TRIED = 6, 12, 6
 """The files that are told there of those only read, of those of diffs, and of the agent's own tries."""
 
+_ALL_READ = 20
+"""The files that are told of those read where none was changed: what was found is about them."""
+
 
 class _Known(NamedTuple):
     """The files that a page may list, as they are called from the folder `root` on."""
@@ -81,7 +84,8 @@ def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
 def few_files(facts: Facts, room: int) -> list[str]:
     """The files that a page needs which is read: those changed for the newest request or not committed, and those of work that was
     committed before it, each in a line with what was touched in it where they are few, else those of the former that were changed
-    most; of those that were only looked at the ones that the user or the agent speaks of, of an agent that says nothing the last."""
+    most; of those that were only looked at the ones that the user or the agent speaks of, of an agent that says nothing the last, and where
+    nothing was changed all."""
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
     there = (f for f in known.changed if f.state in ("created", "modified"))
@@ -105,8 +109,12 @@ def few_files(facts: Facts, room: int) -> list[str]:
     compared = [f for f in known.compared if not known.changed or spoken[_name(f)]]
     lines += _listed(COMPARED, compared, _most_spoken(compared, spoken)[:_COMPARED], min(room - size(lines), room // 3))
     silent = not any(piece.by == "agent" for piece in facts.latest.pieces)
-    read = [f for f in known.read if silent or spoken[_name(f)] or _PICTURE.search(f.path)]
-    lines += _listed("read", read, _most_spoken(read, spoken)[:_READ], (room - size(lines)) // 2)
+    only = not (known.changed or known.put_back)
+    read = [f for f in known.read if only or silent or spoken[_name(f)] or _PICTURE.search(f.path)]
+    left = room - size(lines)
+    lines += _listed(
+        "read", read, _most_spoken(read, spoken)[: _ALL_READ if only else _READ], left if only else left // 2
+    )
     newest = sorted(tried, key=lambda file: file.seen, reverse=True)[:_TRIED]
     return lines + _listed(TRIED, tried, newest, room - size(lines))
 

@@ -26,6 +26,7 @@ from foldline._facts.outcomes import alarming, finds
 from foldline._facts.said import SUMS_UP
 from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
+from foldline._facts.tool_calls import SEARCHING, words_of
 from foldline._facts.types import Facts, Kind, Piece
 from foldline._facts.work import BY_USER
 from foldline._page import earlier
@@ -56,6 +57,9 @@ SOON = 12
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web, which a report says the sense of."""
 
+
+_SEARCHES = frozenset({"ls", "find", "pwd", "tree"})
+"""Programs that search for files."""
 
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
@@ -194,7 +198,14 @@ def _settling(facts: Facts) -> set[int]:
 
 def reported_on(facts: Facts) -> set[int]:
     """The places of what reads as noise beside the words that say how it came out; a page that fills its budget has them all."""
-    calls = _looked_up(facts) | _missed(facts) | _passed_again(facts) | _run_again(facts) | _committed(facts)
+    calls = (
+        _looked_up(facts)
+        | _sought(facts)
+        | _missed(facts)
+        | _passed_again(facts)
+        | _run_again(facts)
+        | _committed(facts)
+    )
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
     return (
         calls
@@ -274,6 +285,31 @@ def _looked_up(facts: Facts) -> set[int]:
         (i, p) for i in led_to_report(facts) if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result")
     )
     return {i for i, p in brought if (p.at, p.part) not in acting and told(p)}
+
+
+def _sought(facts: Facts) -> set[int]:
+    """The places of searches that say nothing of what they found, beside other calls of the same turn, and of all that led to a
+    report or to a change."""
+    asked = sorted(request.newest for request in facts.requests)
+    calls = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "tool" and p.kind in ("call", "change", "failure")]
+    over = left_to_files(facts)
+    shown = {
+        (p.at, p.part) for i, p in enumerate(facts.pieces) if p.kind in ("result", "excerpt", "shown") and i not in over
+    }
+    seeks = {i for i, p in calls if p.kind == "call" and (p.at, p.part) not in shown and _searches(p)}
+    mute = {i for i in seeks if " → " not in facts.pieces[i].text}
+    beside = {bisect_right(asked, p.at) for i, p in calls if i not in mute}
+    worked = {bisect_right(asked, p.at) for _, p in calls if p.kind == "change"}
+    over = seeks.intersection(led_to_report(facts))
+    over |= {i for i in mute if bisect_right(asked, facts.pieces[i].at) in beside}
+    return over | {i for i in seeks if bisect_right(asked, facts.pieces[i].at) in worked}
+
+
+def _searches(call: Piece) -> bool:
+    """Whether a call is told as a search for files or in them, without what it found."""
+    if call.text.startswith("`"):
+        return all(name in _SEARCHES for name, *_ in programs(command_of(call))) and not _ended(call)[1]
+    return words_of(call.text.partition(" ")[0]) <= SEARCHING
 
 
 def left_to_files(facts: Facts) -> set[int]:
