@@ -1098,6 +1098,12 @@ def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
     assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip
 
 
+def test_files_that_are_read_one_after_the_other_stand_in_a_line() -> None:
+    names = ("src/locks.py", "src/export.py", "docs/desk.md")
+    looked = [each for name in names for each in runs("read", {"path": name}, "a part of the exporter", id=name)]
+    assert "- read src/{locks.py, export.py}; docs/desk.md" in happened([ASKED, *looked])
+
+
 def test_of_a_table_that_is_drawn_again_amid_the_work_the_newest_is_told() -> None:
     def drawn(watch: str, *rows: str) -> Message:
         table = "\n".join(f"| {row} |" for row in ("Mirror | Watch", "--- | ---", *rows))

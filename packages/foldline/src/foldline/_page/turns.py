@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
+from foldline._facts.folders import grouped
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
-from foldline._page.choosing import Candidate, Scale
+from foldline._page.choosing import READ, Candidate, Scale
 from foldline._page.files import by_file
 from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
@@ -26,8 +27,13 @@ AGAIN = 80
 _BLOCKS = ("```", "~~~", " |")
 """How a block of code and a table end."""
 
+_WAS_READ = re.compile(r"read \S+")
 _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 """How a sentence begins that stands in a line of its own."""
+
+
+_WHOLE = "read "
+"""How a call that read a whole file is told."""
 
 
 class Turns:
@@ -44,6 +50,7 @@ class Turns:
         self._pieces = facts.pieces
         self._summed_up = Counter(piece.at for piece in facts.pieces if piece.section)
         self._room = scale.head
+        self._for_reading = scale is READ
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
         self._known: dict[tuple[tuple[int, str], ...], str] = {}
         """The lines of what was told before: a page is written several times until it fills its room."""
@@ -89,28 +96,33 @@ class Turns:
         return f"**{turn}** > {cut(words, AGAIN)}" if words else ""
 
     def _groups(self, pieces: Sequence[Candidate]) -> Iterator[tuple[int, list[Candidate]]]:
-        """The pieces of each text and call with their turn; edits that follow each other stand together."""
-        edits: list[Candidate] = []
+        """The pieces of each text and call with their turn; edits, and files that were read, stand together where they follow each
+        other."""
+        alike: list[Candidate] = []
         turn = 0
         for _, some in itertools.groupby(pieces, key=lambda each: (each.piece.at, each.piece.part, each.piece.by)):
             group = [*some]
             now = self.turn(group[0].piece.at)
-            edit = len(group) == 1 and is_edit(group[0].piece)
-            if edits and not (edit and now == turn):
-                yield turn, edits
-                edits = []
-            if edit:
-                edits += group
+            kind = _kind(group[0].piece) if len(group) == 1 else ""
+            kind = kind if kind != _WHOLE or self._for_reading else ""
+            if alike and (now != turn or kind != _kind(alike[0].piece)):
+                yield turn, alike
+                alike = []
+            if kind:
+                alike += group
             else:
                 yield now, group
             turn = now
-        if edits:
-            yield turn, edits
+        if alike:
+            yield turn, alike
 
     def _line(self, group: Sequence[Candidate]) -> str:
         piece = group[0].piece
         if is_edit(piece) and is_edit(group[-1].piece):
             return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
+        if len(group) > 1 and _kind(piece) == _WHOLE == _kind(group[-1].piece):
+            paths = dict.fromkeys(each.piece.text.removeprefix(_WHOLE) for each in group)
+            return f"- {anothers(f'{_WHOLE}{grouped(paths)}')}"
         if piece.by == "tool":
             head = self._heads.get((piece.at, piece.part), "")
             texts = [each.piece.text for each in group]
@@ -173,6 +185,13 @@ class Turns:
         """Whether the text of a piece has more than is told."""
         behind = self._pieces[each.place + 1 : each.place + 2]
         return any((piece.at, piece.part) == (each.piece.at, each.piece.part) for piece in behind)
+
+
+def _kind(piece: Piece) -> str:
+    """What pieces have in common that are told together: edits, or files that were read; empty for others."""
+    if is_edit(piece):
+        return "edit"
+    return _WHOLE if piece.kind == "call" and _WAS_READ.fullmatch(piece.text) else ""
 
 
 def _behind(text: str, gap: str, following: str = "") -> str:
