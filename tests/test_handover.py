@@ -85,7 +85,7 @@ def test_the_file_that_was_changed_most_is_never_among_those_that_are_not_named(
     facts = facts_of([TASK, *bash("git branch --show-current", "main"), *bash("git checkout -b gzip", "Switched to a new branch 'gzip'"), *edits])  # fmt: skip
     assert "part_0.py" in files(facts, 60)[0]
     assert "more" in files(facts, 60)[0]
-    assert "not committed: src/{part_0.py," in next(iter(state(facts)))
+    assert "not committed: src/part_0.py," in next(iter(state(facts)))
 
 
 # -- what is wrong -------------------------------------------------------------------------------------------------

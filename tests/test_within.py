@@ -248,6 +248,7 @@ def test_what_was_said_again_and_again_leaves_a_small_page_to_what_was_said_once
     kept = Compactor(window=1_000_000).fold_to(history, 130)
     told = "\n".join(message.text for message in kept)
     assert "night shift" not in told
+    assert "The importer" in told  # it is what the user said last
     assert sum(value in told for value in values) >= 4
 
 

@@ -165,21 +165,26 @@ def repository(facts: Facts, known: Repository) -> str:
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
                 f"{'changed since' if told or listed else 'not committed'}: {few(since)}" if since else clean,
-                f"{left}: {few(others)}" if others else "",
-                *(f"{mark}: {few(paths)}" for mark, paths in listed.items() if paths),
+                f"{left}: {by_folder(others)}" if others else "",
+                *(f"{mark}: {by_folder(paths)}" for mark, paths in listed.items() if paths),
             ),
         )
     )
 
 
 def few(paths: Sequence[str]) -> str:
-    """The first of some files, of more than a few as many as fit by folder, and how many more there are."""
+    """The first of some files that are listed below with what was done to them, and how many more there are."""
+    return ", ".join(paths[:SINCE]) + (f" and {len(paths) - SINCE} more" if len(paths) > SINCE else "")
+
+
+def by_folder(paths: Sequence[str]) -> str:
+    """Files that stand nowhere else, of more than a few as many as fit by folder, and how many more there are."""
     if len(paths) <= SINCE:
         return ", ".join(paths)
     told = {count: grouped(paths[:count]).replace("; ", ", ") for count in range(len(paths), SINCE, -1)}
     count = next((count for count, text in told.items() if len(text) <= LISTED), SINCE)
     left = len(paths) - count
-    return told.get(count, ", ".join(paths[:SINCE])) + (f" and {left} more" if left else "")
+    return told[count] + (f" and {left} more" if left else "") if count in told else few(paths)
 
 
 def _is_new(facts: Facts, known: Repository) -> bool:
