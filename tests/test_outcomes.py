@@ -41,6 +41,26 @@ def test_these_are_no_open_errors(messages: list[Message]) -> None:
     assert told(messages) == []
 
 
+TRIED = "[desk] POST /shares: 312 | raises\nerror: the share is asleep\n      at <anonymous> (desk.test.ts:317:25)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("end", "fails"),
+    [
+        (" 132 pass\n 0 fail\n 289 expect() calls\nRan 132 tests across 6 files. [86.00ms]", False),
+        ("Tests:  132 passed, 132 total\nTime: 3 s", False),
+        ("===== 132 passed in 3.1s =====", False),
+        ("# pass 132\n# fail 0", False),
+        (" 131 pass\n 1 fail\nRan 132 tests across 6 files. [86.00ms]", True),
+        ("===== 1 failed, 131 passed in 3.1s =====", True),
+        ("===== 131 passed, 1 error in 3.1s =====", True),
+        ("", True),
+    ],
+)
+def test_what_tests_try_out_is_no_failure_where_they_say_that_none_failed(end: str, fails: bool) -> None:
+    assert bool(told(bash("bun run test 2>&1 | tail -30", TRIED + end))) == fails
+
+
 def test_an_error_is_open_until_something_closes_it() -> None:
     failed = bash("mise run check", "Process exited with code 2\nOutput:\nerror: 3 files are not formatted")
     assert told(failed) == ["open error: `mise run check` → error: 3 files are not formatted"]

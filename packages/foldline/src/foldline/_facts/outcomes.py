@@ -91,6 +91,12 @@ _RAN = rare(r"^(?:\S{1,80} \S{1,40}: )?Ran (\d{1,7}) tests? (?:across|in) ", re.
 _SOME_FAILED = rare(r"\b[1-9]\d* fail|\bFAILED\b|\(fail\)")
 """How a runner says how many tests there were, behind the name of a package and of its task, and how that one failed."""
 
+_NONE_FAILED = rare(
+    r"^[ \t]*0 fail$|^[ \t]*(?:=+ |Tests:? +)?\d+ pass(?:ed|ing)\b(?!.* error)|^OK \(\d+ tests?\b|^\d+ (?:tests?|examples?), 0 failures\b|^# fail 0$",
+    re.MULTILINE,
+)
+"""How a runner says that all tests passed: bun, jest and vitest, pytest, mocha, PHPUnit, ExUnit and RSpec, node."""
+
 _COUNTS = pattern(r"\d (?!m?s\b)[a-z]")
 """What a line holds that says how many of something there were."""
 
@@ -202,6 +208,7 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
     code = codes[-1] if codes else ""
     tail = text[-_END:]
     passed = code == "0" or (not code and error is False)
+    passed |= not code and not error and _passes(tail)
     strong = list(_STRONG.finditer(tail)) if not passed else []
     failed = (
         bool(error) or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
@@ -215,6 +222,12 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
         note = _all_ran(text) or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
     return Outcome(failed, code, fault, note.strip("= ")[:160])
+
+
+def _passes(text: str) -> bool:
+    """Whether tests say at the end that none failed: what stands before that as an error is what they tried."""
+    said = _NONE_FAILED.search(text[-_LAST:])
+    return said is not None and not _SOME_FAILED.search(text) and not _VERDICT.search(text)
 
 
 def refused_in(record: Any) -> str:
