@@ -1007,6 +1007,16 @@ def test_what_another_agent_says_it_changed_is_told_as_its_own(messages: list[Me
     assert {f.path: f.by for f in own.files}["src/importer.py"] == ""
 
 
+@pytest.mark.parametrize(
+    ("asked", "changed"), [("Investigate the gzip failure", False), ("Mend the gzip failure", True)]
+)
+def test_what_an_agent_that_only_looked_says_later_of_files_was_not_changed_by_it(asked: str, changed: bool) -> None:
+    begun = runs("Task", {"description": asked, "prompt": "Why does it fail?"}, "Async agent launched successfully.\nagentId: a81", id="t")  # fmt: skip
+    brought = runs("TaskOutput", {"task_id": "a81"}, REPORT, id="o")
+    facts = facts_of([user("Let a sub-agent teach the importer gzip, please."), *begun, *brought])
+    assert any(f.changed for f in facts.files) == changed
+
+
 def test_files_come_back_from_a_page_that_is_text() -> None:
     work = [
         *runs("write", {"path": "/srv/app/src/new.py", "content": "x"}, id="a"),

@@ -130,6 +130,11 @@ class Running:
         """When each program was heard of last, one that was begun before these messages as well."""
         return {name: at for at, name in self._told.values()}
 
+    def begun_for(self, call: ToolCall) -> ToolCall:
+        """The call that started what a call asks after, where that was seen; else the call itself."""
+        begun = self._begun.get(_named(call))
+        return begun.call if begun else call
+
     def begun(self, notice: str) -> Called | None:
         """The call that started what a client's notice tells of, where it does so and that was seen."""
         found = _NOTICE.search(notice) if "<task-id>" in notice else None

@@ -170,7 +170,11 @@ class Work:
             return
         if words_of(called.call.name) & NOTING:
             self._plan.shown(text, at)
-        if words_of(called.call.name) & DELEGATING and not result.error and not only_looked(called.call):
+        if (
+            words_of(called.call.name) & DELEGATING
+            and not result.error
+            and not only_looked(self.running.begun_for(called.call))
+        ):
             self.reported(text, at)
         if words_of(called.call.name) >= ROLL_CALL:
             self.running.heard(text)
