@@ -157,7 +157,14 @@ def test_rules_that_only_their_reader_knows(sentence: str) -> None:
     assert lifetime(sentence) == "standing"
 
 
-@pytest.mark.parametrize("sentence", ["only tell me", "don't fix anything yet", "look around first", "wait for my go"])
+def test_an_order_for_all_menus_stands() -> None:
+    assert lifetime("Always show me all the options before you choose.") == "standing"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["only tell me", "don't fix anything yet", "look around first", "wait for my go", "I want to see all options"],
+)
 def test_an_order_for_this_turn(sentence: str) -> None:
     assert lifetime(sentence) == "once"
 
