@@ -93,8 +93,8 @@ SMALL = 600
 OFTEN = 3
 """How often a request was said, word for word, that has no place of its own on a small page that is to be filled, once it is answered."""
 
-OFTEN_BEGUN = 24
-"""Characters of it that are told all the same: it is what the user said last."""
+FEW_LETTERS = 24
+"""Characters up to which it costs nothing to tell it all the same."""
 
 HEADED = 250
 """Tokens below which nothing has a heading."""
@@ -202,11 +202,9 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
 def _wants(brief: Brief, facts: Facts) -> Task:
     """What the user wants, where a small page has a place for it beside what was said since."""
     wants = task(facts, brief.after)
-    often = any(r.times >= OFTEN and r.text in wants.words for r in facts.requests)
+    often = any(r.times >= OFTEN and len(r.text) > FEW_LETTERS and r.text in wants.words for r in facts.requests)
     over = often and brief.fills and brief.max_tokens < SMALL and answered(facts.latest)
-    if brief.max_tokens < LEAST_ASKED and brief.after:
-        return Task([])
-    return Task([cut(text, OFTEN_BEGUN) for text in wants.words[-1:]]) if over else wants
+    return Task([]) if over or (brief.max_tokens < LEAST_ASKED and brief.after) else wants
 
 
 def _add_task(page: Page, brief: Brief, facts: Facts, wants: Task, free: int) -> str:
