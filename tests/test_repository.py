@@ -214,6 +214,13 @@ def told_in(facts: Facts) -> list[str]:
     return [line for line in state(facts) if line.startswith("git")]
 
 
+def test_of_files_that_were_left_by_others_new_ones_come_first() -> None:
+    listing = "\n".join([*(f" M rows/part_{i}.py" for i in range(60)), "?? sums/new.py"])
+    line = told(facts_of([*ran(("git status -s", listing))]))[0]
+    assert line.startswith("git: not committed: sums/new.py, rows/{part_0.py, part_1.py,")
+    assert line.endswith("more")
+
+
 def test_among_several_repositories_a_file_without_its_folder_is_of_the_one_that_lists_it() -> None:
     listing = "## rows...origin/main\n M src/rows.py\n?? src/sums.py"
     steps = ran(

@@ -27,7 +27,7 @@ from foldline._facts.standing import (
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.types import SOURCE, Command, Facts, Repository
-from foldline._facts.uncommitted import all_is_seen, apart
+from foldline._facts.uncommitted import UNTRACKED, all_is_seen, apart
 from foldline._messages import replace
 from foldline._page.files import by_change, by_file
 from foldline._page.quoting import LEAST_CUT, size
@@ -194,11 +194,12 @@ def _is_new(facts: Facts, known: Repository) -> bool:
 
 
 def _left_by_others(facts: Facts, known: Repository) -> list[str]:
-    """What git listed as not committed that the agent did not change."""
+    """What git listed as not committed that the agent did not change, of many the new files first."""
     if not _is_new(facts, known):
         return []
     own = [f"/{file.path}" for file in facts.files if file.changed]
-    return [left for left in known.left if not any(_is_in(path, left) for path in own)]
+    others = [left for left in known.left if not any(_is_in(path, left) for path in own)]
+    return sorted(others, key=lambda left: len(others) > SINCE and known.marks.get(left) != UNTRACKED)
 
 
 def _is_in(path: str, left: str) -> bool:
