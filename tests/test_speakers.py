@@ -660,6 +660,24 @@ def test_an_answer_to_a_tool_that_asks_is_the_users(name: str, text: str, own: l
     assert [tuple(s) for s in spoken([reply("?", call(name)), result(text)])[1]] == [("user", words) for words in own]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("mcp__wiki__ask_question", {"repoName": "a/b", "question": "How are the hooks called?"}),
+        ("ask_question", {"repo": "a/b", "question": "How are the hooks called?"}),
+        ("docs__question", {"library_id": "/a/b", "query": "How are the hooks called?"}),
+    ],
+)
+def test_what_is_asked_of_something_else_is_not_answered_by_the_user(name: str, arguments: dict[str, str]) -> None:
+    asked = ToolCall("c", name, json.dumps(arguments))
+    messages = [user("Read up on it."), reply("", call("ask_user", question="Where?")), result("in the wiki"), reply("", asked), result("You must call them in order.")]  # fmt: skip
+    said = [span.text for each in spoken(messages) for span in each if span.by == "user"]
+    assert said == ["Read up on it.", "in the wiki"]
+    page = extract(Brief(2_000), messages).text
+    assert "> You must" not in page
+    assert "- You must" not in page.partition("## Rules that stand")[2].partition("## ")[0]
+
+
 def test_an_answer_belongs_to_the_call_before_it_where_ids_are_used_again() -> None:
     messages = [
         reply("?", call("ask_user", question="Which one?")),

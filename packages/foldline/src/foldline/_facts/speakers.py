@@ -43,7 +43,7 @@ def spoken(
     refused = _refused(messages)
     made: list[tuple[Span, ...]] = []
     for at, message in enumerate(messages):
-        asking.update((call.id, tool_of(call)) for call in message.calls)
+        asking.update((call.id, _tool_of(call)) for call in message.calls)
         mark = speaker(message) if speaker else None
         made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at])))
     return made
@@ -88,12 +88,33 @@ def tool_of(call: ToolCall) -> str:
 
 def speaks(call: ToolCall) -> bool:
     """Whether with a call the agent says something to the user."""
-    return _asks(tool_of(call)) or tool_of(call) in known.SPEAKS
+    return asks_user(call) or tool_of(call) in known.SPEAKS
 
 
 def questions(call: ToolCall) -> list[str]:
     """What the agent asks the user with a call; empty where it asks nothing."""
-    return [*filter(None, _said(call))] if _asks(tool_of(call)) else []
+    return [*filter(None, _said(call))] if asks_user(call) else []
+
+
+def asks_user(call: ToolCall) -> bool:
+    """Whether a call asks the user, and nothing else that it names."""
+    if not _asks(tool_of(call)):
+        return False
+    arguments = _arguments(call)
+    return not any(key.replace("_", "").lower() in known.ASKED_OF for key in arguments)
+
+
+def _tool_of(call: ToolCall) -> str:
+    """The name of the tool; empty of one that asks, but not the user."""
+    return tool_of(call) if asks_user(call) or not _asks(tool_of(call)) else ""
+
+
+def _arguments(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return arguments if isinstance(arguments, dict) else {}
 
 
 def _asks(name: str) -> bool:
@@ -305,12 +326,7 @@ def _observation(text: str) -> Iterator[Span]:
 
 def _said(call: ToolCall) -> Iterator[str]:
     """What a tool says for the agent; a plan, a report or questions with their options."""
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        return
-    if not isinstance(arguments, dict):
-        return
+    arguments = _arguments(call)
     name = tool_of(call)
     keys = known.QUESTIONS if _asks(name) else (known.SPEAKS[name],)
     given = next((arguments[key] for key in keys if key in arguments), None)

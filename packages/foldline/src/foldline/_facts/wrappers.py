@@ -209,6 +209,13 @@ ASKS = frozenset((
 ))  # fmt: skip
 """Tools that ask the user, whose result is the answer, in small letters without what joins their words."""
 
+ASKED_OF = frozenset((
+    "repo", "reponame", "repository", "owner", "url", "library", "libraryid", "libraryname", "file", "filepath", "path", "document",
+    "documents", "docs", "collection", "index", "database", "model", "agent", "agentid", "topic",
+))  # fmt: skip
+"""Arguments by which a tool asks something else than the user, as that of a wiki asks a repository; in small letters without what
+joins their words."""
+
 REPORTS = frozenset(("attempt_completion", "plan_mode_respond"))
 """Tools that report to the user, whose result may hold an answer in tags."""
 
