@@ -35,15 +35,16 @@ class PromptBox(TextArea):
         self._there = time.monotonic()
 
     async def _on_key(self, event: events.Key) -> None:
-        handled = self._handle(event.key, early=event.time - self._there < EARLY)
+        early = event.key == "ctrl+j" and event.time - self._there < EARLY
+        handled = self._handle("enter" if early else event.key)
         if handled:
             event.prevent_default()
             event.stop()
         else:
             await super()._on_key(event)
 
-    def _handle(self, key: str, *, early: bool) -> bool:
-        if key == "enter" or (key == "ctrl+j" and early):
+    def _handle(self, key: str) -> bool:
+        if key == "enter":
             self._send()
         elif key in ("ctrl+j", "shift+enter"):
             self.insert("\n")
