@@ -255,8 +255,8 @@ def is_document(words: str) -> bool:
 
 
 def _with_code(spans: Sequence[Span]) -> str:
-    """What is asked for with the blocks of code amid the words, as it was written, in a document with all between fences; empty where
-    there are none."""
+    """What is asked for with the blocks of code amid the words, as it was written, in a document with all that no program printed;
+    empty where there are none."""
     blocks = specified if is_document("\n".join(span.text for span in spans if span.by == "user")) else code
     written = [asked(span) or (blocks(span.text) if span.by == "paste" else "") for span in spans]
     shown = any(text and span.by == "paste" for text, span in zip(written, spans))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from foldline._facts import pasted
 from foldline._facts import wrappers as known
+from foldline._facts.tool_calls import arguments_of
 from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, replace, text_of
 from foldline._patterns import pattern
 
@@ -43,7 +44,7 @@ def spoken(
     refused = _refused(messages)
     made: list[tuple[Span, ...]] = []
     for at, message in enumerate(messages):
-        asking.update((call.id, _tool_of(call)) for call in message.calls)
+        asking.update((call.id, _talking_tool(call)) for call in message.calls)
         mark = speaker(message) if speaker else None
         made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at])))
     return made
@@ -104,17 +105,14 @@ def asks_user(call: ToolCall) -> bool:
     return not any(key.replace("_", "").lower() in known.ASKED_OF for key in arguments)
 
 
-def _tool_of(call: ToolCall) -> str:
+def _talking_tool(call: ToolCall) -> str:
     """The name of the tool; empty of one that asks, but not the user."""
     return tool_of(call) if asks_user(call) or not _asks(tool_of(call)) else ""
 
 
-def _arguments(call: ToolCall) -> dict[str, Any]:
-    try:
-        arguments = json.loads(call.arguments)
-    except ValueError:
-        return {}
-    return arguments if isinstance(arguments, dict) else {}
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    arguments = arguments_of(call)
+    return {} if isinstance(arguments, str) else arguments
 
 
 def _asks(name: str) -> bool:
