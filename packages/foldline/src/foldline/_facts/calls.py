@@ -22,6 +22,8 @@ from foldline._facts.tool_calls import (
     BODIES,
     DELEGATING,
     FEEDING,
+    LOOKING,
+    NOTING,
     SEARCHING,
     WRITING,
     Action,
@@ -231,7 +233,9 @@ class EndedCall(Value, frozen=True, dict=True):
             return False
         if answer_of(call):
             return True
-        said = len(said_in_report(answer)) if words_of(call.name) & DELEGATING and len(answer) > _SHORT else 0
+        words = words_of(call.name)
+        shows_plan = words & LOOKING and words <= NOTING | LOOKING
+        said = len(said_in_report(answer)) if words & DELEGATING and not shows_plan and len(answer) > _SHORT else 0
         return said > _SHORT and (said * 2 > len(answer) or record_of(answer) is not None)
 
     @property

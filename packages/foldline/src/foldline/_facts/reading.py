@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
+from foldline._facts.assigned import said_beside
 from foldline._facts.attachments import attached
 from foldline._facts.cues import announces
 from foldline._facts.foreign import facts_of_prose
@@ -81,7 +82,7 @@ def user_words(messages: Sequence[Message]) -> Iterator[str]:
 
 def _facts_in(messages: Sequence[Message]) -> Facts:
     """The facts of messages without summaries among them."""
-    spans = [*spoken(messages)]
+    spans = [*_once(messages, spoken(messages))]
     for at, text in attached(messages).items():
         spans[at] = (*spans[at], Span("user", text))
     pieces, plan = Pieces(_written(messages, spans)), Plan()
@@ -105,7 +106,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
             if span.by == "command" and (run := RUN_BY_USER.match(span.text)):
                 work.act(in_shell(run[1]), at)
             if span.by == "peer":
-                work.reported(span.text, at)
+                work.reported(said_beside(span.text), at)
             if span.by in ("peer", "tool"):
                 work.running.heard(span.text)
             if span.by == "tool" and span.text:
@@ -138,6 +139,14 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         untouched=bool(messages) and not work.touched,
         end=len(messages),
     )
+
+
+def _once(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> Iterator[tuple[Span, ...]]:
+    """The words of each message, but for those of the agent that its next message says again word for word, as clients record
+    what comes in pieces."""
+    for (message, said), (other, again) in pairwise([*zip(messages, spans), (Message("user", ()), ())]):
+        twice = message.role == other.role == "assistant" and said == again
+        yield () if twice else said
 
 
 def _asking(messages: Sequence[Message]) -> dict[int, list[str]]:
@@ -183,7 +192,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     beside: list[int] = []
     for at, message in enumerate(messages):
         speakers = {span.by for span in spans[at]}
-        spoke = not speakers.isdisjoint(("user", "paste", "command"))
+        spoke = not speakers.isdisjoint(("user", "paste", "command")) or any(map(asked, spans[at]))
         reminded = message.role == "user" and speakers == {"harness"}
         words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
         again = words > 0 and last == at - 1

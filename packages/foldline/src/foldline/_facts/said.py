@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from foldline._clipping import cut
+from foldline._facts.assigned import assigned, said_beside
 from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
 from foldline._facts.handing_in import handing_in
 from foldline._facts.language import language_of
@@ -110,6 +111,8 @@ class Said:
             closed = bool(self._pieces.report)
             self._words(words, at, part)
             self._bind(words, at, closed=closed)
+            if span.by == "peer":
+                self._pieces.tell_of_another(said_beside(text), at, part)
         elif span.by == "agent":
             self._statement(text, at, part, report)
         elif span.by == "command" and not text.startswith("<"):
@@ -230,7 +233,9 @@ def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:
 
 
 def asked(span: Span) -> str:
-    """What the user asks for in a span: words, or a command for the agent; empty where nothing is."""
+    """What the user asks for in a span, or who leads a team of agents: words, or a command for the agent; empty where nothing is."""
+    if span.by == "peer":
+        return assigned(span.text)
     if span.by == "command" and (called := _COMMAND.search(span.text)):
         return f"/skill:{called['skill']}" if called["skill"] else (called[1] or called[2]).strip()
     return span.text if span.by == "user" else ""
