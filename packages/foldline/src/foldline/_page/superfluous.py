@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +31,7 @@ from foldline._facts.work import BY_USER
 from foldline._page import earlier
 from foldline._page.choosing import Candidate
 from foldline._page.heard import unheard
+from foldline._page.noise import noise, of_web
 from foldline._page.quoting import bare
 from foldline._page.task import telling
 
@@ -53,9 +53,6 @@ OPEN_ITEMS = 40
 
 SOON = 12
 """Messages within which the agent finds out that an alarm was none: a few calls."""
-
-_WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
-"""A call that reads the web, which a report says the sense of."""
 
 
 _SEARCHES = frozenset({"ls", "find", "pwd", "tree"})
@@ -205,6 +202,7 @@ def reported_on(facts: Facts) -> set[int]:
         | _passed_again(facts)
         | _run_again(facts)
         | _committed(facts)
+        | noise(facts)
     )
     words = _announced(facts) | _listed(facts) | _narrated(facts) | _summed_up(facts) | _offered(facts)
     return (
@@ -274,7 +272,7 @@ def _looked_up(facts: Facts) -> set[int]:
     report that closed the turn says what was found; what failed and what was changed brought more than it says."""
     heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
     acting = {call for call, head in heads.items() if head.kind != "call"}
-    web = {call for call, head in heads.items() if _WEB.match(head.text)}
+    web = {call for call, head in heads.items() if of_web(head)}
     asked = {call for call, head in heads.items() if not head.text.startswith("`")}
 
     def told(piece: Piece) -> bool:

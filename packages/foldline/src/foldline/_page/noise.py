@@ -1,0 +1,47 @@
+"""What of the outputs of tools reads as noise: objects of a program amid words, and what the web brought that led to nothing."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from foldline._facts.types import Facts, Piece
+from foldline._page.choosing import BROUGHT
+
+_OBJECT = re.compile(r'\w":\s?["{\[\d]|\w":(?:true|false|null)')
+"""A key of an object with how its value begins, as a program writes both."""
+
+_WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
+"""A call that reads the web."""
+
+
+def of_web(call: Piece) -> bool:
+    """Whether a line tells of a call that reads the web."""
+    return _WEB.match(call.text) is not None
+
+
+def noise(facts: Facts) -> set[int]:
+    """The places of parts of objects amid the words of an output, and of what the web brought that the agent took nothing of
+    before it changed something for the same request; what a call failed with is told."""
+    heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
+    asked = sorted(request.newest for request in facts.requests)
+    changed = {bisect_right(asked, p.at): p.at for p in facts.pieces if p.kind == "change"}
+
+    def is_over(piece: Piece, call: Piece) -> bool:
+        read = of_web(call) and not piece.used
+        return read and changed.get(bisect_right(asked, piece.at), -1) > piece.at
+
+    return {
+        i
+        for i, piece, call in _brought(facts, heads)
+        if is_over(piece, call) or (not piece.begins and _OBJECT.search(piece.text))
+    }
+
+
+def _brought(facts: Facts, heads: dict[tuple[int, int], Piece]) -> Iterator[tuple[int, Piece, Piece]]:
+    """What calls brought that did not fail, each with its place and the line of its call."""
+    for i, piece in enumerate(facts.pieces):
+        call = heads.get((piece.at, piece.part))
+        if piece.by == "tool" and piece.kind in BROUGHT and call is not None and call.kind != "failure":
+            yield i, piece, call

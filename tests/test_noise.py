@@ -1,0 +1,54 @@
+"""What reads as noise beside what the agent said and did with it: a page for reading has none of it, one that is filled has it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foldline import Brief, Message
+from foldline.extend import extract
+from talk import bash, runs, says, user
+
+DRAW = user("Please draw the share dialog in designs/box.pen, with a button to revoke.")
+NODES = """# Successfully executed all operations.
+## Operation results:
+- Inserted node `ghOuS`: `{"type":"frame","id":"ghOuS","name":"menuShare","width":"fill_container","padding":[8,16]}`
+- The button stands below share_list, at 40 px.
+"""
+DRAWN = runs("batch_design", {"file": "designs/box.pen", "operations": 'menuShare=I("MuZqf", {type: "frame"})'}, NODES)
+SPECIFY = user("Please add the creation of API tests to src/tools.py, as the service documents it.")
+DOCUMENTED = """The page has the following about tests:
+- `POST /api/v1/tests` creates a test with `locations` and `tags`
+- The page has references to various products and services of example_corp
+- JavaScript for analytics_2 and the filter_menu of the navigation
+"""
+READ = runs("WebFetch", {"url": "https://docs.example.com/api/tests", "prompt": "How is a test created?"}, DOCUMENTED)
+WRITTEN = runs("Write", {"file_path": "src/tools.py", "content": 'def create():\n    post("/api/v1/tests", locations, tags)\n'})  # fmt: skip
+
+
+def page(messages: Sequence[Message], *, fills: bool = False) -> str:
+    return extract(Brief(4_000, fills=fills), messages).text
+
+
+def test_objects_of_a_program_amid_words_are_not_told_to_read() -> None:
+    told = page([DRAW, *DRAWN])
+    assert "fill_container" not in told
+    assert "The button stands below share_list, at 40 px." in told
+    assert "fill_container" in page([DRAW, *DRAWN], fills=True)
+
+
+def test_what_such_an_object_says_of_a_failure_is_told() -> None:
+    failed = bash("./deploy.sh", 'deploying\n{"error": "quota of region_7 is used up"}\n', error=True)
+    assert "quota of region_7 is used up" in page([DRAW, *failed])
+
+
+def test_of_the_web_what_the_agent_made_nothing_of_is_not_told_once_it_wrote() -> None:
+    assert "analytics_2" in page([SPECIFY, *READ])
+    told = page([SPECIFY, *READ, *WRITTEN])
+    assert "`POST /api/v1/tests` creates a test with `locations` and `tags`" in told
+    assert "analytics_2" not in told
+    assert "WebFetch url=https://docs.example.com/api/tests" in told
+
+
+def test_what_was_read_for_an_answer_is_told_though_files_were_written_for_another_request() -> None:
+    asked = user("What else does the page of the tests have? Only tell me, please, and change nothing.")
+    assert "analytics_2" in page([SPECIFY, *WRITTEN, says("Done: src/tools.py creates tests."), asked, *READ])
