@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from foldline import Brief, Compactor, Message, open_session
 from foldline._facts.pasted import without_output
+from foldline._facts.reading import facts_of
 from foldline._facts.speakers import Span, spans_of, spoken, stopped
 from foldline._facts.speech import project_rules
 from foldline._sessions.opening import read_all, recognize
-from foldline.extend import Speaker, Text, ToolCall, ToolResult, extract
+from foldline.extend import Speaker, Summary, Text, ToolCall, ToolResult, extract
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 
@@ -902,3 +903,55 @@ def test_a_host_that_knows_better_says_who_speaks() -> None:
         if "delete the archive" in line and (">" in line[:8] or line.startswith("- "))
     ]
     assert left[-1] is given[-1]
+
+
+# -- agents that act by blocks, behind a fold ------------------------------------------------------------------------
+
+BLOCKS = user(
+    "We're currently solving the following issue within our repository. Here's the issue text:\nISSUE:\n"
+    "The tide of harbour_9 is counted twice.\n\nINSTRUCTIONS:\nRemember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME. "
+    "You should always wait for feedback from the shell after every command."
+)
+
+
+def acts(words: str, command: str, outcome: str) -> list[Message]:
+    return [reply(f"{words}\n```\n{command}\n```"), user(outcome)]
+
+
+def blocks_history() -> list[Message]:
+    looks = [
+        m for n in range(8) for m in acts("I read on.", f"cat tides_{n}.py", f"tides of harbour_{n}: " + "x " * 300)
+    ]
+    fails = acts("I try it.", "python tides.py", "Traceback (most recent call last):\n  File 't.py'\nValueError: counted twice")  # fmt: skip
+    works = acts("The edit is in, I try again.", "python tides.py", "Script completed successfully, no errors.")
+    return [BLOCKS, *looks, *fails, *works, *acts("And all of them.", "ls", "tides.py tides_0.py"), reply("It holds.")]
+
+
+def blocks_pages(*rooms: int) -> list[tuple[str, Any]]:
+    left: list[Any] = [{"role": m.role, "content": m.text} for m in blocks_history()]
+    found, compactor = [], Compactor(window=100_000)
+    for room in rooms:
+        left = compactor.fold_to(left, room)
+        found.append((next(m["content"] for m in left if "<summary>" in m["content"]), left))
+    return found
+
+
+def test_what_came_of_an_action_behind_a_page_is_no_word_of_the_user() -> None:
+    (page, left), (again, _) = blocks_pages(700, 350)
+    assert any("completed successfully" in message["content"] for message in left[1:])
+    for each in (page, again):
+        assert "harbour_9 is counted twice" in each
+        assert "newest request" not in each
+        assert "open error" not in each
+        assert [line for line in each.splitlines() if line.startswith("> ")] == [
+            "> The tide of harbour_9 is counted twice."
+        ]
+
+
+def test_that_an_agent_acts_by_blocks_is_known_behind_any_summary() -> None:
+    history = blocks_history()
+    for cut in range(2, len(history)):
+        facts = facts_of(history[:cut])
+        summary = Message("user", (Summary("a page", facts.data()),))
+        behind = facts_of([summary, *history[cut:]])
+        assert [request.text for request in behind.requests] == [request.text for request in facts.requests]

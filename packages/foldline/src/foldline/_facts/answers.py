@@ -12,7 +12,7 @@ from foldline._patterns import pattern
 
 _REPORTED = pattern(
     r"\A(?:Command: .{0,20000}?\n(?=Chunk ID: |Wall time))?"
-    r"(?:(?:Script (?:completed|failed)|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
+    r"(?:(?:Script (?:completed|failed)(?=\n)|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
     r"(?:Output:\n*)?",
     re.DOTALL,
 )

@@ -88,6 +88,8 @@ def merge(older: Facts, newer: Facts) -> Facts:
             running=_running(older.running, newer),
             heard=older.heard | new.heard,
             untouched=(older.untouched or not older.end) and (newer.untouched or not newer.end),
+            by_blocks=older.by_blocks or newer.by_blocks,
+            acted=newer.acted if newer.end else older.acted,
             end=new.end,
         )
     )
@@ -161,6 +163,8 @@ def from_data(data: Mapping[str, Any]) -> Facts:
         ("heard", dict[str, int]),
         ("repositories", tuple[Repository, ...]),
         ("untouched", bool),
+        ("by_blocks", bool),
+        ("acted", bool),
         ("end", int),
     ):
         if (value := _converted(plain.get(name), type_)) is not None:

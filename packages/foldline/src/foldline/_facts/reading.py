@@ -18,7 +18,7 @@ from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
 from foldline._facts.said import Said, asked
-from foldline._facts.speakers import Span, questions, speaks, spoken, templated
+from foldline._facts.speakers import Span, acting, continued, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
 from foldline._facts.text_calls import call_in
@@ -42,6 +42,8 @@ _CLOSING = 200
 def facts_of(messages: Iterable[Message]) -> Facts:
     """The facts of messages; a summary among them contributes the facts behind it, or what its prose says."""
     facts = Facts()
+    messages = continued([*messages])
+    by_blocks, acted = acting(messages)
     batch: list[Message] = []
     for message in messages:
         behind = [_behind(message, part) for part in message.parts]
@@ -53,7 +55,8 @@ def facts_of(messages: Iterable[Message]) -> Facts:
         for each in earlier:
             facts = merge(facts, each)
         batch = [replace(message, parts=tuple(p for p, told in zip(message.parts, behind) if told is None))]
-    return merge(facts, bounded(_facts_in(batch)))
+    facts = merge(facts, bounded(_facts_in(batch)))
+    return replace(facts, by_blocks=facts.by_blocks or by_blocks, acted=acted)
 
 
 def _behind(message: Message, part: object) -> Facts | None:

@@ -15,11 +15,12 @@ _PATCHING = "apply_patch("
 
 _REJECTED = (
     r"(?:apply_patch verification failed|Invalid Context \d+:|Failed to find (?:expected lines|context)|patch rejected"
-    r"|String to replace not found|oldString not found|Could not find (?:the exact text|oldString)|No replacement was performed)"
+    r"|String to replace not found|oldString not found|Could not find (?:the exact text|oldString)|No replacement was performed"
+    r"|Your proposed edit has introduced new syntax error)"
 )
 _ANSWERED = rare(rf"\s*(?:<tool_use_error>|Script error:\s|Error: )*({_REJECTED}[^\n]*)")
 _PUT_OUT = rare(rf"^(?:Error: )?{_REJECTED}", re.MULTILINE)
-"""How Codex, Claude Code, pi, opencode and editors that imitate theirs say that they made no edit, as all that they answer, and
+"""How Codex, Claude Code, pi, opencode, SWE-agent and editors that imitate theirs say that they made no edit, as all that they answer, and
 amid the output of other steps."""
 
 _OPENING = 2_000

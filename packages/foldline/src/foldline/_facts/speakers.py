@@ -256,11 +256,18 @@ def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
 # -- agents that act by text --------------------------------------------------------------------------------------
 
 
-def continued(messages: Sequence[Message], before: Sequence[Message]) -> list[Message]:
-    """Messages that others stand `before`: what they begin with that came of an action there has the tool's mark."""
-    first = next((at for at, message in enumerate(messages) if message.role == "assistant"), len(messages))
-    found = _observed([*before, *messages[:first]]) if first else set()
-    return [_a_tools(message) if at + len(before) in found else message for at, message in enumerate(messages)]
+def continued(messages: Sequence[Message], before: Sequence[Message] = ()) -> list[Message]:
+    """Messages that others stand `before`: what came of an action that those, or the prompt in them, tell of has the tool's mark."""
+    found = _observed([*before, *messages])
+    return [_a_tools(message) if at in found else message for at, message in enumerate(messages, len(before))]
+
+
+def acting(messages: Sequence[Message]) -> tuple[bool, bool]:
+    """Whether the agent acts by a block of code in each reply, as its prompt asks, and whether its newest reply is an action."""
+    exchange = _Exchange()
+    for message in _spoken_only(messages):
+        exchange.goes_on(message)
+    return exchange.by_blocks, exchange.acted
 
 
 def _a_tools(message: Message) -> Message:
@@ -270,42 +277,68 @@ def _a_tools(message: Message) -> Message:
 
 
 def _observed(messages: Sequence[Message]) -> set[int]:
-    """The messages in the user's role that say what came of an action, in a conversation without calls.
+    """The messages in the user's role that say what came of an action, in a conversation without calls."""
+    exchange = _Exchange()
+    return {at for at, message in enumerate(_spoken_only(messages)) if exchange.goes_on(message)}
 
-    A tag or an `Action:` is one; a fenced block is one only where it ends a reply whose prompt asks for one command, or
-    the answer looks like an observation, since people talk about code as well. Behind a summary the reply is not there to be seen.
+
+def _spoken_only(messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages; none of a conversation in which tools are called otherwise than by text."""
+    calls = any(type(part) is ToolCall or type(part) is ToolResult for m in messages for part in m.parts)
+    return () if calls else messages
+
+
+class _Exchange:
+    """How far a conversation came: what the agent replied last, or that it acted before a summary, and whether its prompt asks for
+    blocks of code.
+
+    A tag or an `Action:` is an action; a fenced block is one only where it ends a reply whose prompt asks for one command, or
+    the answer looks like an observation, since people talk about code as well.
     """
-    found: set[int] = set()
-    if any(type(part) is ToolCall or type(part) is ToolResult for m in messages for part in m.parts):
-        return found
-    reply, protocol, folded = "", False, False
-    for at, message in enumerate(messages):
+
+    def __init__(self) -> None:
+        self.by_blocks = self._folded = self._before = False
+        self._reply = ""
+
+    @property
+    def acted(self) -> bool:
+        return self._acts() if self._reply else self._before
+
+    def goes_on(self, message: Message) -> bool:
+        """Takes a message down; answers whether it says what came of an action."""
         if message.role == "assistant":
-            reply = message.text
-            continue
-        folded = folded or message.summary is not None
-        if message.role == "user" and (
-            _follows(reply, message.text, protocol) if reply else folded and _is_observation(message.text)
-        ):
-            found.add(at)
-        if not reply:
-            protocol = protocol or _asks_for_blocks(message.text)
-    return found
+            self._reply = message.text
+            return False
+        if message.summary is not None:
+            self._folded, self._reply = True, ""
+            self.by_blocks = self.by_blocks or message.summary.facts.get("by_blocks") is True
+            self._before = message.summary.facts.get("acted") is True
+            return False
+        came = message.role == "user" and self._came_of_it(message.text)
+        self.by_blocks = self.by_blocks or (not self._reply and _asks_for_blocks(message.text))
+        self._before = False
+        return came
+
+    def _came_of_it(self, text: str) -> bool:
+        if self._reply:
+            return self._acts() or (self._may_act() and _is_observation(text))
+        return self._before or (self._folded and _is_observation(text))
+
+    def _acts(self) -> bool:
+        """Whether the newest reply is an action, whatever comes of it."""
+        tagged = ("<" in self._reply or "Action" in self._reply) and known.ACTS.search(self._reply) is not None
+        return not self._is_final() and (tagged or (self.by_blocks and self._reply.rstrip().endswith("```")))
+
+    def _may_act(self) -> bool:
+        return "```" in self._reply and not self._is_final()
+
+    def _is_final(self) -> bool:
+        return known.FINAL in self._reply[self._reply.rfind("Action:") + 1 :]
 
 
 def _asks_for_blocks(prompt: str) -> bool:
     prompt = prompt.casefold()
     return any(words in prompt for words in known.PROTOCOL) and any(words in prompt for words in known.PROTOCOL_OF)
-
-
-def _follows(reply: str, text: str, protocol: bool) -> bool:
-    fenced = "```" in reply
-    acts = ("<" in reply or "Action" in reply) and known.ACTS.search(reply) is not None
-    if not (fenced or acts) or known.FINAL in reply[reply.rfind("Action:") + 1 :]:
-        return False
-    if acts or (protocol and reply.rstrip().endswith("```")):
-        return True
-    return _is_observation(text)
 
 
 def _is_observation(text: str) -> bool:

@@ -18,6 +18,11 @@ _PARAMETER = pattern(r"<parameter=(\w+)>(.*?)</parameter>", re.DOTALL)
 _ACTION = pattern(
     r"^(?:Action|ACTION): *([\w.-]+)(?:\[(.*)\]|\((.*)\)|(?:.*\n(?:Action Input|ACTION INPUT): *(.+)))?$", re.MULTILINE
 )
+_EDITOR = pattern(
+    r"(?:(?P<tool>open|create) (?P<path>[^\s-]\S*)(?: \d+)?|edit \d+:\d+\n(?P<text>.*?)\n?(?:end_of_edit)?)", re.DOTALL
+)
+"""The commands of SWE-agent's editor: for the file that it names, and for the one that is open."""
+
 _SHELLS = frozenset({"shell", "bash", "sh", "run", "terminal", "execute"})
 
 
@@ -34,13 +39,22 @@ def call_in(text: str) -> Acting | None:
     if found := _last(_FUNCTION, text):
         return _acting(text, found, found[1], {name: value.strip() for name, value in _PARAMETER.findall(found[2])})
     if found := _last(_FENCED, text):
-        return _acting(text, found, "bash", {"command": found[1].strip()})
+        return _acting(text, found, *_commanded(found[1].strip()))
     if found := _last(_ELEMENT, text):
         return _acting(text, found, found[1], {name: value.strip() for name, value in _CHILD.findall(found[2])})
     if found := _last(_ACTION, text):
         given = next(filter(None, found.groups()[1:]), "")
         return _acting(text, found, found[1], {"command" if found[1].lower() in _SHELLS else "input": given})
     return None
+
+
+def _commanded(command: str) -> tuple[str, dict[str, str]]:
+    """The tool that a command is for, with what it is given."""
+    if not (found := _EDITOR.fullmatch(command)):
+        return "bash", {"command": command}
+    if path := found["path"]:
+        return found["tool"], {"path": path}
+    return "edit", {"new_text": found["text"]}
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:

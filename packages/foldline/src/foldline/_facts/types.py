@@ -275,6 +275,10 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     """When such a program was heard of last, by the same name."""
     untouched: bool = False
     """Whether all that was done only looked; what is read from a summary may have changed anything."""
+    by_blocks: bool = False
+    """Whether the agent acts by a block of code in each reply, as its prompt asks."""
+    acted: bool = False
+    """Whether the newest message is such an action, whose outcome comes next."""
     end: int = 0
     now: Facts | None = None
     """What is known with the messages that stay behind these, where there are such; it holds for one page only."""

@@ -146,8 +146,9 @@ class Work:
             self._tell_lines(text, at, part, "excerpt")
             return
         result = ToolResult("", (Text(text),))
-        end = outcome(edges(result), called.action.command)
-        self._settle(EndedCall(called, end, clean(unframed(edges(result, self._edge)))))
+        answer = clean(edges(result, self._edge))
+        called = _in_open_file(called, answer)
+        self._settle(EndedCall(called, _end(called, result, answer, None), unframed(answer)))
 
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""
