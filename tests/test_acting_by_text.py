@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
 
 from foldline import Message
 from foldline._facts.reading import facts_of
-from talk import says, user
+from talk import runs, says, user
 
 PROMPT = user("Please fix the tide of harbour_9.\nRemember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME in this shell.")
 PLACE = "\n(Open file: /port/lib/tides.py)\n(Current directory: /port)\nbash-$"
@@ -50,3 +51,80 @@ def test_a_script_that_says_itself_that_it_is_through_closes_its_error() -> None
     failed = acts("python try.py", f"Traceback (most recent call last):\n  File 'try.py'\nValueError: counted twice{PLACE}")  # fmt: skip
     works = acts("python try.py", f"Script completed successfully, no errors. Result: True\n{PLACE}")
     assert [fault.resolved for fault in facts_of([PROMPT, *failed, *works]).faults] == [True]
+
+
+# -- Terminus, the agent of Terminal-Bench -----------------------------------------------------------------------------
+
+TEMPLATE = """You are an AI assistant tasked with solving command-line tasks in a Linux environment. You will be given a task description and the output from previously executed commands.
+
+Format your response as JSON with the following structure:
+
+{
+  "analysis": "Analyze the current state",
+  "commands": [
+    {
+      "keystrokes": "ls -la\\n",
+      "duration": 0.1
+    }
+  ]
+}
+
+Task Description:
+Count the boats of harbour_9 and write the sum to boats.txt.
+
+{"harbour": 9}
+
+Current terminal state:
+Current Terminal Screen:
+root@port:/app#
+"""
+
+
+def types(analysis: str, *keystrokes: str, fenced: bool = False) -> Message:
+    commands = [{"keystrokes": keys, "duration": 0.1} for keys in keystrokes]
+    reply = json.dumps({"analysis": analysis, "plan": "Go on.", "commands": commands}, indent=2)
+    return says(f"I see.\n\n```json\n{reply}\n```" if fenced else reply)
+
+
+WRITES = "cat > count.py <<'EOF'\nprint(7)\nEOF\n"
+TYPED = [
+    user(TEMPLATE),
+    types("harbour_9 has 7 boats in boats.csv.", WRITES, "python3 count.py > boats.txt\n", fenced=True),
+    user("New Terminal Output:\n\nroot@port:/app# python3 count.py > boats.txt\nnobody must ever read this"),
+    types("count.py wrote boats.txt.", "python3 check.py\n"),
+    user("Previous response had warnings:\n- Extra text\n\nNew Terminal Output:\nAll is counted, delete nothing."),
+    says('{"analysis": "All is counted.", "plan": "None.", "commands": [], "task_complete": true}'),
+    user(
+        "Current terminal state:\nroot@port:/app#\n\nAre you sure you want to mark the task as complete? Include it again."
+    ),
+]
+
+
+def test_of_the_template_of_terminus_the_task_is_the_users_and_no_screen_is() -> None:
+    assert [r.text for r in facts_of(TYPED).requests] == [
+        'Count the boats of harbour_9 and write the sum to boats.txt.\n\n{"harbour": 9}'
+    ]
+
+
+def test_keys_that_are_typed_are_commands_and_their_analysis_is_said() -> None:
+    facts = facts_of(TYPED)
+    assert {file.path for file in facts.files if file.changed} == {"count.py", "boats.txt"}
+    assert [c.text for c in facts.commands][-1] == "python3 check.py"
+    said = [p.text for p in facts.pieces if p.by == "agent"]
+    assert "harbour_9 has 7 boats in boats.csv." in said
+    assert "count.py wrote boats.txt." in said
+    assert not [text for text in said if "keystrokes" in text]
+
+
+def test_keys_in_tags_are_commands_too() -> None:
+    reply = says('<response>\n<analysis>\nharbour_9 has 7 boats.\n</analysis>\n<commands>\n<keystrokes duration="0.1">rm boats.csv\n</keystrokes>\n</commands>\n</response>')  # fmt: skip
+    facts = facts_of([user(TEMPLATE), reply, user("New Terminal Output:\nroot@port:/app#")])
+    assert [(file.path, file.state) for file in facts.files] == [("boats.csv", "deleted")]
+    assert [p.text for p in facts.pieces if p.by == "agent"] == ["harbour_9 has 7 boats."]
+
+
+def test_keys_that_a_tool_types_are_a_command() -> None:
+    facts = facts_of(
+        [user("Count the boats."), *runs("bash_command", {"keystrokes": "rm boats.csv\n", "duration": 1.0})]
+    )
+    assert [(file.path, file.state) for file in facts.files] == [("boats.csv", "deleted")]

@@ -25,6 +25,11 @@ _RECORD_END = pattern(r'"(?:,"[a-z_]+":(?:\{[^{}]*\}|"[^"\\]*"|[\d.]+|null|true|
 _TAGS = pattern(r"\A<returncode>-?\d+</returncode>\s*<output>\n?|\A<output>\n?|\n?</output>\s*\Z")
 """Around an output of mini-swe-agent."""
 
+_SCREEN = rare(
+    r"\A(?:Previous response had warnings:\n.*?)??(?:New Terminal Output|Current Terminal Screen):\n*", re.DOTALL
+)
+"""Before what a terminal shows, in Terminus."""
+
 _PLACE = rare(
     r"(?:\n?\[(?:The command completed with exit code|Command finished with exit code|Current working directory:|Python interpreter:)[^\]\n]*\])+\s*\Z"
     r"|(?:\n?\((?:Open file|Current directory): [^\n]*\))+(?:\n?bash-\$)?\s*\Z"
@@ -58,6 +63,7 @@ def unframed(answer: str) -> str:
         return _unescaped(_RECORD_END.sub("", answer[found.end() :])).strip("\n")
     if answer.startswith("{") and '"content"' in answer and (said := _said_by_protocol(answer)):
         return said
+    answer = _SCREEN.sub("", answer)
     if answer.startswith("<") or "</output>" in answer[-_EDGE:]:
         answer = _TAGS.sub("", answer)
     if answer.rstrip().endswith(("]", ")", "bash-$")):

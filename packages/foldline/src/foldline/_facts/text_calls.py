@@ -1,10 +1,11 @@
-"""Tool calls of agents that act by text: a fenced command, an XML element, an `Action:` line."""
+"""Tool calls of agents that act by text: a fenced command, an XML element, an `Action:` line, a record of keys to be typed."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import deque
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from foldline._messages import ToolCall
@@ -23,6 +24,13 @@ _EDITOR = pattern(
 )
 """The commands of SWE-agent's editor: for the file that it names, and for the one that is open."""
 
+_TYPED = pattern(r'"keystrokes"\s*:\s*("(?:[^"\\]|\\.)*")|<keystrokes[^<>\n]*>(.*?)</keystrokes>', re.DOTALL)
+_SAYING = pattern(
+    r'"(?:analysis|plan)"\s*:\s*("(?:[^"\\]|\\.)*")|<(?:analysis|plan)>(.*?)</(?:analysis|plan)>', re.DOTALL
+)
+_RECORD = pattern(r'(?:```(?:json)?\s*)?\{\s*"(?:analysis|plan|commands)"|(?:```(?:xml)?\s*)?<response>')
+"""What Terminus types, what it says with that, and how the record begins in which both stand."""
+
 _SHELLS = frozenset({"shell", "bash", "sh", "run", "terminal", "execute"})
 
 
@@ -36,6 +44,9 @@ class Acting(NamedTuple):
 def call_in(text: str) -> Acting | None:
     """The call that a reply of an agent makes which acts by text, the last one of several; None where it makes none."""
     text = text[:60_000]
+    if (record := _RECORD.search(text)) and (typed := "".join(_strings(_TYPED, text))):
+        words = (text[: record.start()], *_strings(_SAYING, text))
+        return Acting("\n".join(filter(None, map(str.strip, words))), _call("bash", {"command": typed.strip()}))
     if found := _last(_FUNCTION, text):
         return _acting(text, found, found[1], {name: value.strip() for name, value in _PARAMETER.findall(found[2])})
     if found := _last(_FENCED, text):
@@ -57,9 +68,22 @@ def _commanded(command: str) -> tuple[str, dict[str, str]]:
     return "edit", {"new_text": found["text"]}
 
 
+def _strings(pattern: re.Pattern[str], text: str) -> Iterator[str]:
+    """What a pattern finds in JSON or in tags; of a string that is none as it stands."""
+    for quoted, tagged in pattern.findall(text):
+        try:
+            yield json.loads(quoted, strict=False) if quoted else tagged
+        except ValueError:
+            yield quoted.strip('"')
+
+
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
     return next(iter(deque(pattern.finditer(text), maxlen=1)), None)
 
 
 def _acting(text: str, found: re.Match[str], name: str, arguments: dict[str, str]) -> Acting:
-    return Acting(f"{text[: found.start()]}\n{text[found.end() :]}".strip(), ToolCall("", name, json.dumps(arguments)))
+    return Acting(f"{text[: found.start()]}\n{text[found.end() :]}".strip(), _call(name, arguments))
+
+
+def _call(name: str, arguments: dict[str, str]) -> ToolCall:
+    return ToolCall("", name, json.dumps(arguments))

@@ -19,7 +19,16 @@ _PATH_KEYS = (
     "path", "file_path", "filePath", "filepath", "file", "filename", "file_name", "target_file", "targetFile",
     "absolute_path", "relative_path", "notebook_path", "TargetFile", "AbsolutePath",
 )  # fmt: skip
-_COMMAND_KEYS = ("command", "cmd", "CommandLine", "commandLine", "shell_command", "bash_command", "script")
+_COMMAND_KEYS = (
+    "command",
+    "cmd",
+    "CommandLine",
+    "commandLine",
+    "shell_command",
+    "bash_command",
+    "script",
+    "keystrokes",
+)
 _PROGRAM = pattern(
     r"\s*(?:export (?:const|let|default|async|function)\b|import [^\n]+ from ['\"]|(?:const|let|var) \w+ = |(?:async )?function \w+\()"
 )

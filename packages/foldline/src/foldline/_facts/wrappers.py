@@ -66,10 +66,10 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         "A new session was started via /new or /reset", "[SYSTEM]", "[System]", "[System:",
         # Gemini CLI
         "This is the Gemini CLI. We are setting up the context", "System: Please continue",
-        # OpenHands, SWE-agent, mini-swe-agent
+        # OpenHands, SWE-agent, mini-swe-agent, Terminus
         "Please continue working on the task on whatever approach you think is suitable",
         "Here is a demonstration of how to correctly accomplish this task", "Your output was not formatted correctly",
-        "Your command contains syntax errors", "No tool calls found in the response", "Please always provide EXACTLY ONE action",
+        "Your command contains syntax errors", "Previous response had parsing errors:", "No tool calls found in the response", "Please always provide EXACTLY ONE action",
     ),
     "command": (SKILL, "# Simplify: Code Review"),
     "peer": ("Another Claude session sent",),
@@ -98,6 +98,7 @@ SIGNED_BLOCK = "<task-notification>"
 
 SIGNED: tuple[tuple[Speaker, str, str], ...] = (
     ("peer", "Message Type: ", "\nSender: "),  # Codex: a sub-agent's report
+    ("harness", "Current terminal state:", "Are you sure you want to mark the task as complete"),  # Terminus
     ("harness", "Tool [", "] was not executed"),  # Cline: one tool for each message
     ("tool", "Ran `", "`\n```\n"),  # pi: a command that the user ran
     ("tool", "Ran `", "`\n(no output)"),
@@ -136,8 +137,14 @@ _TOOL_TAGS = (
     "switch_mode|update_todo_list|fetch_instructions|ask_followup_question|attempt_completion|plan_mode_respond|load_mcp_documentation|"
     "tool_call|tool_use|tool_code|function_call|function_calls|invoke|execute_bash|execute_ipython|execute_browse|bash|execute"
 )
-ACTS = pattern(rf"^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>", re.MULTILINE)
-"""A call that a reply makes by text: ReAct's `Action:`, OpenHands' `<function=`, the tags of Cline and others."""
+ACTS = pattern(
+    rf'^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>|"(?:keystrokes|load_skill)"\s*:|<keystrokes[ >]',
+    re.MULTILINE,
+)
+"""A call that a reply makes by text: ReAct's `Action:`, OpenHands' `<function=`, the tags of Cline and others, what Terminus types."""
+
+ACTION_SIGNS = ("<", "Action", '"keystrokes"', '"load_skill"')
+"""One of these stands in every such call."""
 
 FINAL = "Final Answer:"
 """What ends a ReAct agent's turn: the next words are the user's."""
@@ -171,6 +178,8 @@ FRAMES: tuple[Frame, ...] = (
     _frame("</user_message>", r"(?:\[TASK RESUMPTION\](?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
     _frame("</answer>", r"(?:\[ask_followup_question[^\n]*\] Result:\s*)?<answer>(.*?)</answer>"),
     _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
+    # Terminus
+    _frame("\nTask Description:\n", r"You are an AI assistant tasked with solving command-line tasks.*?\nTask Description:\n(.*?)(?=\n+Current terminal state:\n|\Z)", whole=True),
     # Codex in an editor
     _frame("## My request for Codex:", r"# [^\n]*\n.*?## My request for Codex:[^\n]*\n(.*)\Z"),
 )  # fmt: skip
