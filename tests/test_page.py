@@ -686,7 +686,7 @@ def test_a_report_with_a_command_in_it_is_a_report_and_a_command_by_text_is_none
     assert state_of(ASKED, *EDIT, says("Looked."), looked, says("Done. Try it:\n```bash\nmake\n```")) == [ANSWERED]
     submits = says("The guard is gone, so I submit it.\n```\nsubmit\n```")
     assert state_of(*SWE, submits) == [
-        "the last request is under way",
+        "the last request is under way; done for it last: edit src/rows.py",
         "the agent said last: The guard is gone, so I submit it.",
     ]
 

@@ -1733,3 +1733,12 @@ def test_nobody_elses_words_stand_behind_the_sign_of_the_users_wherever_they_wer
     told = compose(Brief(300, fills="words"), replace(said, pieces=tuple(pieces)))
     assert "the rows were mended in 5 steps" in told
     assert not [line for line in told.splitlines() if line.startswith(">") and "mended in 5" in line]
+
+
+def test_a_report_that_the_next_one_of_the_turn_says_again_is_told_once() -> None:
+    first = "The scanner of the harbour is built.\n\n- It reads boats.csv\n- It counts masts_3 and hulls_7\n- Its report is port.html"
+    again = "I went through it once more. The scanner of the harbour is built.\n\n- It reads boats.csv\n- It counts masts_3 and hulls_7\n- Its report is port.html\n- The tests pass"
+    reminder = Message("user", (Text("Please go on with the task.", by="harness"),))
+    asked = user("Please build a scanner of the harbour.")
+    told = extract(Brief(2_000), [asked, *bash("ls", "boats.csv"), says(first), reminder, says(again)]).text
+    assert [told.count(each) for each in ("reads boats.csv", "masts_3", "The tests pass")] == [1, 1, 1]

@@ -95,7 +95,8 @@ _OPEN_FILE = pattern(
     r"\A(?:\[File: |Text replaced|File updated).*?^\(Open file: (?P<path>/[^)\n]+)\)\n\(Current directory: (?P<folder>[^)\n]+)\)",
     re.DOTALL | re.MULTILINE,
 )
-"""How SWE-agent says that an edit was made, and where."""
+_SHOWN_FILE = pattern(r"\A\[File: (?P<path>\S+) \(\d+ lines total\)\]")
+"""How SWE-agent says that an edit was made, and where: behind what the file looks like now, and before that."""
 
 
 class Work:
@@ -328,10 +329,11 @@ def _in_open_file(called: Called, answer: str) -> Called:
     """A call that edits and names no file, with the file that its answer says is open."""
     action = called.action
     names_none = not (action.touches or action.command or action.plan)
-    found = _OPEN_FILE.search(answer) if names_none and words_of(called.call.name) & _EDITING else None
+    edits = names_none and bool(words_of(called.call.name) & _EDITING)
+    found = (_OPEN_FILE.search(answer) or _SHOWN_FILE.match(answer)) if edits else None
     if found is None:
         return called
-    path = found["path"].removeprefix(f"{found['folder']}/")
+    path = found["path"].removeprefix(f"{found.groupdict().get('folder')}/")
     return called._replace(action=replace(action, touches=(("modified", path, ""),)))
 
 

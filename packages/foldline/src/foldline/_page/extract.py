@@ -33,9 +33,10 @@ from foldline._page.progress import with_progress
 from foldline._page.quoting import bare, quoted, safe, shorten, size, wanted
 from foldline._page.records import readable
 from foldline._page.remedies import has_remedy, with_remedies
+from foldline._page.repeated import repeated
 from foldline._page.reports import AT_LENGTH
 from foldline._page.state import ending, first_steps, state
-from foldline._page.superfluous import idle, left_to_files, repeated, reported_on, settled, unanswered
+from foldline._page.superfluous import idle, left_to_files, reported_on, settled, unanswered
 from foldline._page.supposed import supposed
 from foldline._page.task import Task, below, missing, over_below, rules, task
 from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 
 from foldline._facts.again import said_again, shared_words
@@ -29,7 +29,6 @@ from foldline._facts.tool_calls import SEARCHING, words_of
 from foldline._facts.types import Facts, Kind, Piece
 from foldline._facts.work import BY_USER
 from foldline._page import earlier
-from foldline._page.choosing import Candidate
 from foldline._page.heard import unheard
 from foldline._page.noise import noise, of_web
 from foldline._page.quoting import bare
@@ -40,13 +39,6 @@ CLOSING = 200
 
 MADE = (COMMIT, PULL)
 """How a call is told that made of edits what others see."""
-
-AGAIN, BROUGHT_AGAIN = 0.55, 0.7
-"""The share of what the agent said amid its work, and of what a call brought, that a report says again where it is enough to tell
-the report."""
-
-ANSWERED, FEW = 0.4, 2
-"""The same of a few sentences in a turn that changed nothing: its report is the answer that was asked for, and these led to it."""
 
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
@@ -150,7 +142,7 @@ def reported(facts: Facts) -> set[int]:
     def taken_up(piece: Piece) -> bool:
         if piece.kind == "change":
             return is_edit(piece)
-        return _in_passing(piece) and (piece.at not in kept or announces(bare(piece)))
+        return in_passing(piece) and (piece.at not in kept or announces(bare(piece)))
 
     older = {i for i, piece in enumerate(facts.pieces) if piece.kind == "summary" and piece.at < newest}
     return older | {i for i in led_to_report(facts) if taken_up(facts.pieces[i])}
@@ -468,38 +460,7 @@ def _narrated(facts: Facts) -> set[int]:
     return {i for places in said if not _finds(facts.pieces[i] for i in places) for i in places}
 
 
-def repeated(facts: Facts, found: Iterable[Candidate]) -> set[int]:
-    """The places of what the agent said at once amid its work, and of what a call that changed nothing brought, where the report
-    that closed the turn says most of it again."""
-    closed = {*led_to_report(facts)}
-    acting = {(p.at, p.part) for p in facts.pieces if p.kind in ("change", "failure")}
-    said: dict[int, set[str]] = {}
-    texts: dict[tuple[int, int], list[Candidate]] = {}
-    for each in found:
-        piece = each.piece
-        if piece.kind == "report":
-            said.setdefault(piece.at, set()).update(each.terms)
-        elif (
-            each.place in closed
-            and (piece.kind == "result" or _in_passing(piece))
-            and (piece.at, piece.part) not in acting
-        ):
-            texts.setdefault((piece.at, piece.part), []).append(each)
-    reports = sorted(said)
-    asked = sorted(request.newest for request in facts.requests)
-    worked = {bisect_right(asked, p.at) for p in facts.pieces if p.kind == "change"}
-
-    def again(at: int, text: Sequence[Candidate]) -> bool:
-        report = said[reports[bisect_right(reports, at)]]
-        shared = sum(weight for each in text for term, weight in each.terms.items() if term in report)
-        led = len(text) <= FEW and bisect_right(asked, at) not in worked
-        share = BROUGHT_AGAIN if text[0].piece.by == "tool" else ANSWERED if led else AGAIN
-        return shared >= share * sum(each.whole for each in text)
-
-    return {each.place for (at, _), text in texts.items() if again(at, text) for each in text}
-
-
-def _in_passing(piece: Piece) -> bool:
+def in_passing(piece: Piece) -> bool:
     """Whether a piece is of what the agent said amid its work, and neither weighs what others found nor takes anything back."""
     return piece.kind == "thought" and not (piece.weighs or piece.back)
 
