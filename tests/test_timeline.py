@@ -1624,6 +1624,24 @@ def test_of_a_long_run_of_thinking_aloud_what_was_found_is_told_and_hardly_anyth
     assert len(told) < 6_000
 
 
+def test_of_such_a_run_is_told_how_each_step_came_out_which_its_messages_begin_with() -> None:
+    def comes_out(n: int, words: str) -> list[Message]:
+        thought, shown = muses(n)
+        return [Message("assistant", (Text(f"{words} {thought.text}"), *thought.calls)), shown]
+
+    first = comes_out(40, "It crashed again. So the lock of mirror_3 is still held.")
+    second = comes_out(41, "It works! The share of mirror_3 is free.")
+    run = [*(m for n in range(40) for m in muses(n)), *first, *second, *(m for n in range(42, 60) for m in muses(n))]
+    told = extract(Brief(8_000), [ASKED, *run]).text
+    assert "· It crashed again. So the lock of mirror_3 is still held." in told
+    assert "· It works! The share of mirror_3 is free." in told
+    assert not any(word in told for word in ("What if", "Maybe", "let me think", "The fix would be"))
+
+
+def test_what_a_protocol_wants_before_a_thought_is_no_word_of_the_agent() -> None:
+    assert "THOUGHT" not in told_of([ASKED, *acts("THOUGHT: mirror_7 waits for share_3.", "ls", "src"), *EDIT], 2_000)
+
+
 def test_a_long_run_in_which_the_agent_tells_what_it_does_is_told_as_before() -> None:
     steps = [
         m

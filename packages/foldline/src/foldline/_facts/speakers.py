@@ -20,6 +20,9 @@ from foldline._patterns import pattern
 _THOUGHT = pattern(r"<(think(?:ing)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 """Thoughts that an agent writes in tags at the beginning of what it says."""
 
+_LABEL = re.compile(r"\s*(?:THOUGHT|DISCUSSION)(?::\s*|\n)")
+"""What a protocol wants before what an agent says."""
+
 _OPENING = 400
 """Characters of an answer in which a client says that the user refused the call."""
 
@@ -157,7 +160,9 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str],
 
 
 def _aloud(text: str) -> str:
-    """What an agent says, without the thoughts that it wrote before that in tags; these themselves where it says nothing else."""
+    """What an agent says, without the thoughts that it wrote before that in tags; these themselves where it says nothing else. What
+    its protocol wants before it is nothing that it says."""
+    text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     thought = _THOUGHT.match(text) if text.startswith("<think") else None
     return (text[thought.end() :].strip() or thought[2].strip() or text) if thought else text
 

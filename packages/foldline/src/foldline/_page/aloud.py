@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import groupby
 from operator import itemgetter
 
@@ -15,8 +15,9 @@ from foldline._page.superfluous import led_to_report
 from foldline._page.wholes import goes_on
 from foldline._patterns import pattern
 
-ALOUD = 1_200
-"""Tokens of thoughts that are told of turns that no report closed, where no budget is to be filled."""
+ALOUD, FURTHER = 1_200, 500
+"""Tokens of thoughts with which messages begin that are told of turns that no report closed, and of what else was thought, where no
+budget is to be filled."""
 
 LONG, CIRCLES = 6_000, 1 / 3
 """Characters of thoughts in such turns that only think aloud, and their share of all of them, from which they go in circles."""
@@ -40,7 +41,9 @@ def found_aloud(facts: Facts) -> list[Piece]:
         return [*facts.pieces]
     whole = ((i, p) for i, p in thoughts.items() if i == 0 or not goes_on(facts.pieces[i - 1], p))
     sober = [(i, piece) for i, thought in whole if (piece := _sober(thought)).text]
-    told = _chosen(candidates([piece for _, piece in sober]), facts.end)
+    first = {p.at: i for i, p in reversed(thoughts.items())}
+    opening = {place for place, (i, piece) in enumerate(sober) if first[piece.at] == i}
+    told = _chosen(candidates([piece for _, piece in sober]), opening, facts.end)
     kept = {i: piece for place, (i, piece) in enumerate(sober) if place in told}
     named: dict[str, int] = {}
     for piece in facts.latest.pieces:
@@ -59,13 +62,15 @@ def _in_circles(texts: Sequence[str]) -> bool:
 
 def _sober(thought: Piece) -> Piece:
     """A thought without the sentences that only wonder, plan or ask, but for one on which the next leans, and without those that say
-    nothing by themselves."""
+    nothing by themselves and lean on nothing that is told."""
     if thought.back:
         return thought
     if thought.item and thinks_aloud(thought.under):
         return replace(thought, text="")
     said = [*split(thought.text)]
     tells = [*map(_tells, said), False]
+    for i, each in enumerate(said[1:], 1):
+        tells[i] = tells[i] or (tells[i - 1] and leans(each) and not _muses(each))
     held = [tells[i] or (tells[i + 1] and leans(said[i + 1]) and not asks(each)) for i, each in enumerate(said)]
     runs = (" ".join(each for _, each in some) for told, some in groupby(zip(held, said), key=itemgetter(0)) if told)
     text = GAP.join(runs)
@@ -73,7 +78,11 @@ def _sober(thought: Piece) -> Piece:
 
 
 def _tells(sentence: str) -> bool:
-    return not (announces(sentence) or thinks_aloud(sentence) or (leans(sentence) and not says_found(sentence)))
+    return not (_muses(sentence) or (leans(sentence) and not says_found(sentence)))
+
+
+def _muses(sentence: str) -> bool:
+    return announces(sentence) or thinks_aloud(sentence)
 
 
 def _shown(piece: Piece, named: dict[str, int]) -> Piece:
@@ -81,14 +90,27 @@ def _shown(piece: Piece, named: dict[str, int]) -> Piece:
     return replace(piece, kind="result") if shown and named.get(shown[0], -1) > piece.at else piece
 
 
-def _chosen(thoughts: Sequence[Candidate], end: int) -> set[int]:
-    """The places of the thoughts that are told: what says how something came out before what else the agent thought."""
-    results = [each for each in thoughts if each.piece.back or says_found(each.piece.text)]
-    kept = choose(_fresh(results), ALOUD, set(), end, ENOUGH)
-    room = (ALOUD - sum(each.cost for each in kept)) // 2
-    others = _fresh([each for each in thoughts if not says_found(each.piece.text)])
-    kept += choose(others, room, {term for each in kept for term in each.terms}, end, ENOUGH)
-    return {each.place for each in kept}
+def _chosen(thoughts: Sequence[Candidate], opening: Set[int], end: int) -> set[int]:
+    """The places of the thoughts that are told: what messages begin with, which is how that came out what was done before, then what
+    else says how something came out, and last what else the agent thought."""
+    begun = [*_newest([each for each in thoughts if each.place in opening], ALOUD)]
+    others = [each for each in thoughts if each not in begun]
+    results = [each for each in others if each.piece.back or says_found(each.piece.text)]
+    known = {term for each in begun for term in each.terms}
+    kept = choose(_fresh(results), FURTHER, known, end, ENOUGH)
+    room = (FURTHER - sum(each.cost for each in kept)) // 2
+    rest = _fresh([each for each in others if not says_found(each.piece.text)])
+    kept += choose(rest, room, known, end, ENOUGH)
+    return {each.place for each in (*begun, *kept)}
+
+
+def _newest(thoughts: Sequence[Candidate], room: int) -> Iterator[Candidate]:
+    """The newest of some thoughts that fit into so many tokens, each once."""
+    once = {each.piece.text: each for each in thoughts}
+    for each in reversed(once.values()):
+        room -= each.cost
+        if room >= 0:
+            yield each
 
 
 def _fresh(thoughts: Sequence[Candidate]) -> Iterator[Candidate]:
