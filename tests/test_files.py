@@ -247,3 +247,12 @@ def test_of_very_many_files_that_were_read_the_last_are_told_with_how_many_more_
     (_, line) = files([m for n in range(30) for m in read(f"/srv/harbour/src/berth_{n}.py")])
     assert "berth_29.py" in line
     assert line.endswith("and 10 more")
+
+
+@pytest.mark.parametrize("known", ["cat src/rows.py", "sed -i 's/a/b/' src/rows.py"])
+def test_a_file_that_was_made_to_take_the_place_of_another_is_no_file_of_its_own(known: str) -> None:
+    moved = bash("python fix.py < src/rows.py > src/rows.py.tmp && mv src/rows.py.tmp src/rows.py", "")
+    facts = facts_of([TASK, *bash(known, "rows"), *moved])
+    assert [(file.path, file.state) for file in facts.files if file.changed and not file.passed] == [
+        ("src/rows.py", "modified")
+    ]

@@ -39,14 +39,17 @@ class Trails:
         names: tuple[str, ...] = (),
     ) -> None:
         """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified
-        elsewhere. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
+        elsewhere; what it made and put in the place of a file that is known is gone, as that is changed. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
             verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
+        replaced = to if verb == "renamed" and self._known_as(to) in self.files else ""
+        if replaced and old is not None and old.made:
+            verb, to = "deleted", ""
         state: FileState = verb  # type: ignore[assignment]
         self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at, edits=edits, names=names))
-        if verb == "renamed" and self._known_as(to) in self.files:
-            self.touch("written", to, at)
+        if replaced:
+            self.touch("written", replaced, at)
 
     def staged(self, path: str, at: int) -> None:
         """Books that the agent put a file into its next commit: it changed it, in whatever way that was."""
