@@ -31,6 +31,13 @@ def test_an_edit_is_one_of_the_file_that_is_open() -> None:
     assert files([*acts("open lib/tides.py 3", SHOWN), *acts(EDIT, EDITED)]) == [("lib/tides.py", "modified")]
 
 
+def test_what_the_file_looks_like_since_an_edit_is_not_told() -> None:
+    shown = "1392:class Date(DateTime):\n1393:    ISO8601-formatted date string.\n1394:\n" + "1395:    x = 1\n" * 60
+    edited = EDITED.replace("1:TIDES = 8\n", shown)
+    lines = [p.text for p in facts_of([PROMPT, *acts("open lib/tides.py 3", SHOWN), *acts(EDIT, edited)]).pieces]
+    assert "edit lib/tides.py" in [line.partition(" (")[0] for line in lines]
+
+
 def test_one_that_was_refused_changed_nothing() -> None:
     opened = acts("open lib/tides.py", SHOWN)
     assert files([*opened, *acts(EDIT, REFUSED)]) == [("lib/tides.py", "read")]
@@ -128,3 +135,16 @@ def test_keys_that_a_tool_types_are_a_command() -> None:
         [user("Count the boats."), *runs("bash_command", {"keystrokes": "rm boats.csv\n", "duration": 1.0})]
     )
     assert [(file.path, file.state) for file in facts.files] == [("boats.csv", "deleted")]
+
+
+def test_commands_in_tags_are_commands() -> None:
+    def tagged(command: str, outcome: str) -> list[Message]:
+        return [says(f"I go on.\n<command>\n{command}\n</command>"), user(outcome)]
+
+    opened = tagged("open lib/tides.py", SHOWN)
+    facts = facts_of(
+        [PROMPT, *opened, *tagged("edit\nTIDES = 8\nend_of_edit", EDITED), *tagged("python try.py", "344")]
+    )
+    assert [(file.path, file.state) for file in facts.files] == [("lib/tides.py", "modified")]
+    assert [c.text for c in facts.commands] == ["python try.py"]
+    assert [request.text for request in facts.requests] == [PROMPT.text]

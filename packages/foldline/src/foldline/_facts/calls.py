@@ -343,8 +343,8 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @cached_property
     def tail(self) -> str:
-        """How it ended, where that is to be told; else a short answer, whole, or of a longer one what it made."""
-        return self._ending or self.whole or (self._made if self.changed else "")
+        """How it ended, where that is to be told; else a short answer, whole, or of a longer one what it made beside files."""
+        return self._ending or self.whole or (self._made if self.changed and not self.wrote else "")
 
     @property
     def _made(self) -> str:

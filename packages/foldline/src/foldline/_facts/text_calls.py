@@ -12,6 +12,7 @@ from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
 _FENCED = pattern(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
+_TAGGED = pattern(r"^<command>\n(.*?)\n</command>$", re.DOTALL | re.MULTILINE)
 _ELEMENT = pattern(r"<(\w+)>\s*((?:<(\w+)>.*?</\3>\s*)+)</\1>", re.DOTALL)
 _CHILD = pattern(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _FUNCTION = pattern(r"<function=(\w+)>(.*?)</function>", re.DOTALL)
@@ -20,7 +21,8 @@ _ACTION = pattern(
     r"^(?:Action|ACTION): *([\w.-]+)(?:\[(.*)\]|\((.*)\)|(?:.*\n(?:Action Input|ACTION INPUT): *(.+)))?$", re.MULTILINE
 )
 _EDITOR = pattern(
-    r"(?:(?P<tool>open|create) (?P<path>[^\s-]\S*)(?: \d+)?|edit \d+:\d+\n(?P<text>.*?)\n?(?:end_of_edit)?)", re.DOTALL
+    r"(?:(?P<tool>open|create) (?P<path>[^\s-]\S*)(?: \d+)?|edit(?: \d+:\d+)?\n(?P<text>.*?)\n?(?:end_of_edit)?)",
+    re.DOTALL,
 )
 """The commands of SWE-agent's editor: for the file that it names, and for the one that is open."""
 
@@ -49,7 +51,7 @@ def call_in(text: str) -> Acting | None:
         return Acting("\n".join(filter(None, map(str.strip, words))), _call("bash", {"command": typed.strip()}))
     if found := _last(_FUNCTION, text):
         return _acting(text, found, found[1], {name: value.strip() for name, value in _PARAMETER.findall(found[2])})
-    if found := _last(_FENCED, text):
+    if found := _last(_TAGGED, text) or _last(_FENCED, text):
         return _acting(text, found, *_commanded(found[1].strip()))
     if found := _last(_ELEMENT, text):
         return _acting(text, found, found[1], {name: value.strip() for name, value in _CHILD.findall(found[2])})

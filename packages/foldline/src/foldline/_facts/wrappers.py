@@ -135,7 +135,7 @@ _TOOL_TAGS = (
     "execute_command|read_file|write_to_file|replace_in_file|apply_diff|insert_content|search_and_replace|search_files|"
     "list_files|list_code_definition_names|codebase_search|browser_action|use_mcp_tool|access_mcp_resource|new_task|"
     "switch_mode|update_todo_list|fetch_instructions|ask_followup_question|attempt_completion|plan_mode_respond|load_mcp_documentation|"
-    "tool_call|tool_use|tool_code|function_call|function_calls|invoke|execute_bash|execute_ipython|execute_browse|bash|execute"
+    "command|tool_call|tool_use|tool_code|function_call|function_calls|invoke|execute_bash|execute_ipython|execute_browse|bash|execute"
 )
 ACTS = pattern(
     rf'^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>|"(?:keystrokes|load_skill)"\s*:|<keystrokes[ >]',
