@@ -570,6 +570,13 @@ def test_a_block_acts_where_the_prompt_asks_for_one() -> None:
     assert spoken(history[1:])[-1] == (Span("user", "a.py must.py"),)
 
 
+@pytest.mark.parametrize("tag", ["think", "thinking", "thinking-content-7bbeb8e1441453ad"])
+def test_a_thought_in_tags_is_no_answer(tag: str) -> None:
+    assert spoken([user("why?"), reply(f"<{tag}>\nIt may be the lock.\n</{tag}>\n\nThe lock is late.")])[1] == (
+        Span("agent", "The lock is late."),
+    )
+
+
 def test_people_who_talk_about_code_are_heard() -> None:
     history = [user("how do I sort?"), reply("So:\n```python\nsorted(x)\n```"), user("never use sorted")]
     assert spoken(history)[-1] == (Span("user", "never use sorted"),)

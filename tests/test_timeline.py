@@ -1341,6 +1341,27 @@ def test_of_a_record_is_told_what_it_says_to_a_reader_and_not_who_keeps_it_where
         assert kept not in told
 
 
+FLIGHTS = [
+    {"flight_number": f"HAT{n:03}", "origin": "MIA", "destination": "LAX", "departs": "08:00:00", "prices": {"basic": n, "economy": 160 + n}}
+    for n in (8, 200)
+]  # fmt: skip
+
+
+def test_what_belongs_to_one_thing_of_a_list_stands_with_it() -> None:
+    looked = runs("search_flights", {"on": "May 24"}, json.dumps(FLIGHTS))
+    lines = [line.strip() for line in happened([ASKED, *looked])]
+    assert [line.removeprefix("- ") for line in lines if "HAT" in line] == [
+        "flight_number: HAT008, origin: MIA, destination: LAX, departs: 08:00:00, prices: {basic: 8, economy: 168}",
+        "flight_number: HAT200, origin: MIA, destination: LAX, departs: 08:00:00, prices: {basic: 200, economy: 360}",
+    ]
+
+
+def test_short_things_of_one_list_stand_in_a_line() -> None:
+    record = {"booking": "JG7FMM", "cabin": "business", "passengers": [{"name": "Omar", "born": "1982-10-19"}, {"name": "Fatima", "born": "1950-05-04"}]}  # fmt: skip
+    lines = [line.strip() for line in happened([ASKED, *runs("get_booking", {"number": "JG7"}, json.dumps(record))])]
+    assert "- passengers: name: Omar, born: 1982-10-19 | name: Fatima, born: 1950-05-04" in lines
+
+
 def test_a_page_that_fills_its_budget_has_the_whole_record() -> None:
     looked = [ASKED, *runs("get_ticket", {"key": "EXP-41"}, json.dumps(TICKET)), *EDIT]
     told = extract(Brief(2_000, fills="outputs"), looked).text

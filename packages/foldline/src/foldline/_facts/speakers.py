@@ -17,8 +17,8 @@ from foldline._facts.tool_calls import arguments_of
 from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, replace, text_of
 from foldline._patterns import pattern
 
-_THOUGHT = pattern(r"<(think(?:ing)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-"""Thoughts that an agent writes in tags at the beginning of what it says."""
+_THOUGHT = pattern(r"<(think(?:ing)?(?:-content-\w+)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+"""Thoughts that an agent writes in tags at the beginning of what it says, as aider does with the mark of its chat."""
 
 _LABEL = re.compile(r"\s*(?:THOUGHT|DISCUSSION)(?::\s*|\n)")
 """What a protocol wants before what an agent says."""

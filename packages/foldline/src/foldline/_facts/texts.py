@@ -392,7 +392,7 @@ def made(answer: str, known: str) -> str:
 
 def fields(record: Any) -> list[Passage]:
     """A record by a few fields at a time, those of one object together, as `key: value`, below the key that the object stands
-    under; each object begins with the first of them."""
+    under and as deep as it stands; each object begins with the first of them."""
     found: list[Passage] = []
     _fields(record, "", found, 0)
     return found[:MOST_FIELDS]
@@ -404,7 +404,7 @@ def _fields(value: Any, name: str, found: list[Passage], depth: int) -> None:
     if isinstance(value, list):
         flat = [_scalar(each) for each in value if not isinstance(each, dict | list)]
         if flat:
-            found += _joined(name, [*flat[:MOST_LISTED], *_more(flat)])
+            found += _joined(name, [*flat[:MOST_LISTED], *_more(flat)], depth)
         for each in value:
             if isinstance(each, dict | list):
                 _fields(each, name, found, depth + 1)
@@ -412,7 +412,7 @@ def _fields(value: Any, name: str, found: list[Passage], depth: int) -> None:
     flat = [
         f"{key}: {told}" for key, each in value.items() if not isinstance(each, dict | list) and (told := _scalar(each))
     ]
-    found += _joined(name, flat)
+    found += _joined(name, flat, depth)
     for key, each in value.items():
         if isinstance(each, dict | list) and each:
             _fields(each, str(key)[:60], found, depth + 1)
@@ -424,9 +424,9 @@ def _more(flat: Sequence[str]) -> Iterator[str]:
         yield f"… and {len(flat) - MOST_LISTED} more"
 
 
-def _joined(name: str, flat: Sequence[str]) -> Iterator[Passage]:
+def _joined(name: str, flat: Sequence[str], depth: int) -> Iterator[Passage]:
     for i, line in enumerate(beside(flat)):
-        yield Passage(f"{name}: {line}" if name else line, name, begins=i == 0)
+        yield Passage(f"{name}: {line}" if name else line, name, begins=i == 0, depth=depth)
 
 
 def beside(flat: Iterable[str]) -> list[str]:

@@ -289,7 +289,7 @@ class Work:
         for i, line in enumerate(once.values()):
             if line.text not in ended.tail:
                 used = BROUGHT if ended.changed and i < NEWS else 0
-                marks = {"used": used, "under": line.under, "begins": line.begins}
+                marks = {"used": used, "under": line.under, "begins": line.begins, "depth": line.depth}
                 self._pieces.tell(line.text[:LONGEST], at, part, kind, "tool", sought, **marks)
         for each in ended.given:
             self._pieces.tell(each, at, part, "given", "tool")

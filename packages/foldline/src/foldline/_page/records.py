@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.texts import LONGEST
@@ -20,6 +21,12 @@ LISTING, LISTED = 20, 5
 
 LONG_ADDRESS = 60
 """Characters that are told of an address amid words."""
+
+PART = 120
+"""Characters of an object that is told within the one that it is part of."""
+
+NEXT = " | "
+"""Between the items of a list in a line."""
 
 SAID = 12
 """Characters of a value from which a call that has it as well says the same."""
@@ -56,6 +63,21 @@ _NAME = re.compile(r"(?:name|title): ")
 _WORDS = re.compile(r"[^\W\d_]{2,}[,.]? +\S*[^\W\d_]{2,}|[\u3040-\u9fff\uac00-\ud7a3]{4}")
 
 
+class _Told(NamedTuple):
+    """An object of a record by its first piece, and the fields that are told of it."""
+
+    first: Piece
+    fields: list[str]
+
+    @property
+    def length(self) -> int:
+        return len(self.first.under) + sum(len(field) + 2 for field in self.fields)
+
+    def is_beside(self, other: _Told) -> bool:
+        """Whether both are items of one list."""
+        return bool(self.first.under) and (self.first.under, self.first.depth) == (other.first.under, other.first.depth)
+
+
 def readable(pieces: Iterable[Piece]) -> Iterator[Piece]:
     """The pieces, of each record those objects and fields of it that say something to a reader, each object in one piece where it
     is short; what a call brought stands below it as a list where that is more than one piece."""
@@ -77,15 +99,46 @@ def _is_hunk(field: str) -> bool:
 
 
 def _record(lines: Sequence[Piece], call: str) -> Iterator[Piece]:
-    """A record; what has nothing but a name in it stands with the object before it."""
-    kept: list[tuple[Piece, list[str]]] = []
+    """A record; what has nothing but a name in it stands with the object before it, a small object with the one that it is part
+    of, and short ones of one list in a line."""
+    kept: list[_Told] = []
     for first, fields in _few(_objects(lines, call)):
         if kept and first.under and len(fields) == 1 and _NAME.match(fields[0]):
-            kept[-1][1].append(_NAME.sub(f"{first.under}: ", fields[0]))
+            kept[-1].fields.append(_NAME.sub(f"{first.under}: ", fields[0]))
         else:
-            kept.append((first, fields))
-    for first, fields in kept:
-        yield from (replace(first, text=text) for text in _joined(first.under, fields))
+            kept.append(_Told(first, fields))
+    for each in _in_a_line(_with_parts(kept)):
+        yield from (replace(each.first, text=text, depth=0) for text in _joined(each.first.under, each.fields))
+
+
+def _with_parts(objects: Sequence[_Told]) -> list[_Told]:
+    """The objects, each with the small ones in it that are no items of a list."""
+    kept: list[_Told] = []
+    for before, each, behind in zip((None, *objects), objects, (*objects[1:], None)):
+        listed = any(other and each.is_beside(other) for other in (before, behind))
+        whole = next((other for other in reversed(kept) if other.first.depth < each.first.depth), None)
+        part = f"{each.first.under}: {{{', '.join(each.fields)}}}"
+        if whole and each.fields and not listed and len(part) <= PART and whole.length + len(part) < LONGEST:
+            whole.fields.append(part)
+        else:
+            kept.append(each)
+    return kept
+
+
+def _in_a_line(objects: Iterable[_Told]) -> Iterator[_Told]:
+    """The objects, of one list as many of the next ones together as a line has room for."""
+    line: _Told | None = None
+    for each in objects:
+        text = ", ".join(each.fields)
+        if line and text and line.fields and line.is_beside(each) and line.length + len(text) < LONGEST:
+            used = line.first.used + each.first.used
+            line = _Told(replace(line.first, used=used), [f"{', '.join(line.fields)}{NEXT}{text}"])
+            continue
+        if line:
+            yield line
+        line = each
+    if line:
+        yield line
 
 
 def _objects(lines: Sequence[Piece], call: str) -> Iterator[tuple[Piece, list[str]]]:
