@@ -7,6 +7,7 @@ import pytest
 from foldline import Brief, Message
 from foldline._facts.reading import facts_of
 from foldline._page.extract import compose
+from foldline.extend import extract
 from talk import bash, runs, says, user
 
 ASKED = user("Let the lighthouse keep a log of the ships that pass, please.")
@@ -124,3 +125,23 @@ def test_of_an_install_the_package_is_told_and_no_progress() -> None:
     assert told(bash("bun add foghorn", put_out)) == ["`bun add foghorn` → installed foghorn@2.4.1"]
     brought = [piece.text for piece in facts.pieces if piece.kind == "excerpt"]
     assert not any("v1.3.9" in line or line.startswith("Resolv") for line in brought)
+
+
+def test_a_call_that_only_has_code_is_told_by_how_that_begins() -> None:
+    clicks = runs(
+        "browser", {"code": "goto('http://localhost:5346')\nclick('12')"}, "[12] button 'Scan', clickable\n" * 40
+    )
+    again = runs("browser", {"code": "click('21')"}, "[21] button 'All', clickable\n" * 40)
+    assert told([*clicks, *again]) == [
+        "browser code=goto('http://localhost:5346') click('12')",
+        "browser code=click('21')",
+    ]
+
+
+def test_what_an_agent_notes_down_to_think_is_a_thought_and_no_call() -> None:
+    thinks = runs("think", {"thought": "BOH180 costs 5662 now and 1204 in economy, which saves 4458."}, "Your thought has been logged.")  # fmt: skip
+    text = extract(
+        Brief(2_000), [user("What does it save?"), *thinks, *runs("get_price", {"of": "BOH180"}, "5662")]
+    ).text
+    assert "· BOH180 costs 5662 now and 1204 in economy, which saves 4458." in text
+    assert "logged" not in text

@@ -423,7 +423,7 @@ def _lines(texts: Iterable[str]) -> list[Passage]:
 
 
 def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
-    """A call without a command: its tool, and the arguments that are no bodies of files."""
+    """A call without a command: its tool, and the arguments that are no bodies of files; code that it runs says what it does."""
     call, action = called.call, called.action
     arguments = arguments_of(call)
     if action.touches and not action.command:
@@ -434,7 +434,7 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
             return clean(one_line(f"{call.name}: {', '.join(inside)}", _CALL))
         return clean(f"{call.name} {one_line(arguments, _ARGUMENT)}".strip())
     sought = _sought(call)
-    left = BODIES | {"pattern", "path"} if sought else BODIES
+    left = BODIES | {"pattern", "path"} if sought else BODIES - {"code"}
     given = ((key, _argument(value)) for key, value in arguments.items() if key not in left and value is not None)
     told = ", ".join(f"{key}={text}" for key, text in given if text)
     return clean(one_line(f"{call.name} {', '.join(filter(None, (sought, told)))}", _CALL).strip())

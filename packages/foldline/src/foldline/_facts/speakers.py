@@ -95,6 +95,11 @@ def speaks(call: ToolCall) -> bool:
     return asks_user(call) or tool_of(call) in known.SPEAKS
 
 
+def thinks(call: ToolCall) -> bool:
+    """Whether all that a call does is to note a thought down."""
+    return tool_of(call) in known.THINKS
+
+
 def questions(call: ToolCall) -> list[str]:
     """What the agent asks the user with a call; empty where it asks nothing."""
     return [*filter(None, _said(call))] if asks_user(call) else []
@@ -153,7 +158,7 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str],
             elif text := part.text.strip():
                 who = by or ("agent" if message.role == "assistant" else "harness")
                 yield Span(who, _aloud(text) if who == "agent" else text)
-        elif type(part) is ToolCall and speaks(part) and part.id not in refused:
+        elif type(part) is ToolCall and (speaks(part) or thinks(part)) and part.id not in refused:
             yield from (Span("agent", text) for text in _said(part) if text)
         elif type(part) is ToolResult:
             yield from (Span("user", text) for text in _answers(part, asking) if text)
@@ -362,10 +367,10 @@ def _observation(text: str) -> Iterator[Span]:
 
 
 def _said(call: ToolCall) -> Iterator[str]:
-    """What a tool says for the agent; a plan, a report or questions with their options."""
+    """What a tool says for the agent; a plan, a report, a thought or questions with their options."""
     arguments = _arguments(call)
     name = tool_of(call)
-    keys = known.QUESTIONS if _asks(name) else (known.SPEAKS[name],)
+    keys = known.QUESTIONS if _asks(name) else (known.SPEAKS.get(name) or known.THINKS[name],)
     given = next((arguments[key] for key in keys if key in arguments), None)
     for each in given if isinstance(given, list) else [given]:
         yield _words(each.get("question") if isinstance(each, dict) else each)

@@ -24,7 +24,7 @@ from foldline._facts.rejected import as_made, rejected
 from foldline._facts.repository import noted, opened, opens_pull, stopped
 from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged
-from foldline._facts.speakers import speaks
+from foldline._facts.speakers import speaks, thinks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST, Passage, record_of
 from foldline._facts.tool_calls import (
@@ -117,7 +117,8 @@ class Work:
         self._marks = marks
         self._calls: dict[str, Called] = {}
         self._asked: set[str] = set()
-        """The calls that say something to the user: what they say and what is answered is read where it is said."""
+        """The calls that say something, to the user or to the agent itself: what they say and what is answered is read where it
+        is said."""
         self._acting: Called | None = None
         self._ruled_out: set[str] = set()
         """Why calls were refused by the client's rules: a constraint, which is told once."""
@@ -125,7 +126,7 @@ class Work:
     def call(self, call: ToolCall, at: int, part: int, *, answered: bool) -> None:
         """Follows a call; one that is not `answered` did what it says."""
         self._asked.discard(call.id)
-        if speaks(call):
+        if speaks(call) or thinks(call):
             self._asked.add(call.id)
             return
         called = self._calls[call.id] = Called(call, read_action(call), at, part)
