@@ -256,3 +256,12 @@ def test_a_file_that_was_made_to_take_the_place_of_another_is_no_file_of_its_own
     assert [(file.path, file.state) for file in facts.files if file.changed and not file.passed] == [
         ("src/rows.py", "modified")
     ]
+
+
+SAVED = "cat > count.py <<'EOF'\nwith open('boats.json', 'w') as out:\n    out.write('7')\nEOF"
+
+
+def test_what_code_would_write_that_is_only_saved_is_not_written() -> None:
+    assert files(bash(SAVED, "")) == ["created: count.py"]
+    assert files(bash(f"{SAVED}\npython3 count.py", "")) == ["created: boats.json, count.py"]
+    assert files(bash("python3 - <<'EOF'\nopen('boats.json', 'w').write('7')\nEOF", "")) == ["created: boats.json"]

@@ -306,3 +306,22 @@ def test_a_long_output_in_a_record_ended_as_that_says_whatever_stands_in_it() ->
     facts = facts_of([ASKED, *bash("make probe", answer)])
     assert [piece.kind for piece in facts.pieces if piece.text.startswith("`make probe`")] == ["call"]
     assert not facts.faults
+
+
+GRADES = "Target Compliance:\nSteady-state error <0.5C: FAIL\nSettling time <120s: FAIL\nOvershoot <10%: PASS\nMax temperature <30C: PASS\n"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("output", "note"),
+    [
+        (
+            f"Rise time: 300.0s\n{GRADES}Saved metrics.json",
+            "Steady-state error <0.5C: FAIL, Settling time <120s: FAIL; 2 PASS",
+        ),
+        (GRADES.replace("FAIL", "PASS"), "4 PASS"),
+        ("Overshoot <10% : ✗ FAIL\nRise time : ✓ PASS", "Overshoot <10%: FAIL; 1 PASS"),
+    ],
+)
+def test_of_targets_that_a_program_checks_it_is_told_which_were_missed(output: str, note: str) -> None:
+    pieces = facts_of([ASKED, *bash("python3 controller.py", output)]).pieces
+    assert f"`python3 controller.py` → {note}" in [piece.text for piece in pieces]

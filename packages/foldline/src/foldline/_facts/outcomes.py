@@ -97,6 +97,12 @@ _NONE_FAILED = rare(
 )
 """How a runner says that all tests passed: bun, jest and vitest, pytest, mocha, PHPUnit, ExUnit and RSpec, node."""
 
+_GRADED = rare(r"^[ \t]*([^\n:]{2,80}?)[ \t]*:[ \t]*\W{0,3}(PASS|FAIL)(?:ED)?\W{0,2}$", re.MULTILINE)
+"""How a program says of each of its targets whether it was met."""
+
+_MISSED_TOLD = 3
+"""Targets that are told of those that were missed."""
+
 _COUNTS = pattern(r"\d (?!m?s\b)[a-z]")
 """What a line holds that says how many of something there were."""
 
@@ -220,8 +226,20 @@ def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
         told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
-        note = _all_ran(text) or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
+        note = (
+            _grades(tail) or _all_ran(text) or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
+        )
     return Outcome(failed, code, fault, note.strip("= ")[:160])
+
+
+def _grades(text: str) -> str:
+    """Which targets a program says were missed, and how many were met; empty where it grades none."""
+    graded = _GRADED.findall(text)
+    missed = [f"{target.strip()}: FAIL" for target, grade in graded if grade == "FAIL"]
+    met = len(graded) - len(missed)
+    if len(graded) < _SEVERAL or not met:
+        return ""
+    return "; ".join(filter(None, (", ".join(missed[:_MISSED_TOLD]), f"{met} PASS")))
 
 
 def _passes(text: str) -> bool:

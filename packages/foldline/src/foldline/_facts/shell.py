@@ -56,6 +56,13 @@ _KEYWORDS = frozenset({"if", "then", "else", "while", "until", "do", "!", "{", "
 _NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
 
 
+_SAVES = pattern(
+    r"\bcat\s*>{1,2}\s*[\"']?(?P<file>[^\s\"'<>|;&]+)[\"']?\s*<<-?\s*[\"']?(?P<end>\w+)[\"']?\n(?P<code>.*?)^\s*(?P=end)\s*$",
+    re.DOTALL | re.MULTILINE,
+)
+"""Code that a command saves in a file."""
+
+
 def touches(command: str) -> Iterator[Touch]:
     """The files that a command line creates, changes, reads, deletes or renames."""
     command = handed_on(command[:_LIMIT])
@@ -63,7 +70,7 @@ def touches(command: str) -> Iterator[Touch]:
     for body in bodies:
         if "*** " in body:
             yield from patch_actions(body)
-    for path in _written_by_code(command):
+    for path in _written_by_code(_without_saved(command)):
         if not _NOT_A_PATH.search(path):
             yield "written", path, ""
     where = ""
@@ -79,6 +86,14 @@ def _written_by_code(command: str) -> Iterator[str]:
     yield from (next(filter(None, found.groups())) for found in _WRITES_IN_CODE.finditer(command))
     written = {next(filter(None, found.groups())) for found in _WRITES_BY_NAME.finditer(command)}
     yield from (found[2] for found in _NAMES_IN_CODE.finditer(command) if found[1] in written) if written else ()
+
+
+def _without_saved(command: str) -> str:
+    """The command without the code that it only saves, in a file which it does not name again."""
+    for saved in reversed([*_SAVES.finditer(command)]) if "<<" in command else ():
+        if saved["file"].rpartition("/")[2] not in command[saved.end() :]:
+            command = command[: saved.start("code")] + command[saved.end("code") :]
+    return command
 
 
 def _without_heredocs(command: str) -> tuple[str, list[str]]:
