@@ -128,11 +128,11 @@ def test_what_one_command_staged_and_committed_before_the_newest_request_stands_
     assert files([*took, DONE, NEXT, *HORN]) == ["changed: src/horn.py (sound)", "changed earlier: src/oar.py"]
 
 
-def test_a_file_that_only_the_messages_behind_the_page_changed_is_told_with_the_others() -> None:
+def test_a_file_that_only_the_messages_behind_the_page_changed_is_told_as_theirs() -> None:
     before, behind = facts_of([TASK, FOUND, *LAMP]), facts_of([*read("src/sea.py"), *LOG])
     assert part(settled(before, behind), "Files") == [
         "changed: src/lamp.py (shine)",
-        "changed: src/log.py (ShipLog, write)",
+        "changed below: src/log.py (ShipLog, write)",
     ]
 
 
@@ -265,3 +265,9 @@ def test_what_code_would_write_that_is_only_saved_is_not_written() -> None:
     assert files(bash(SAVED, "")) == ["created: count.py"]
     assert files(bash(f"{SAVED}\npython3 count.py", "")) == ["created: boats.json, count.py"]
     assert files(bash("python3 - <<'EOF'\nopen('boats.json', 'w').write('7')\nEOF", "")) == ["created: boats.json"]
+
+
+def test_a_path_may_be_called_by_any_spelling_of_its_name() -> None:
+    written = runs("write_to_file", {"absolutePath": r"c:\Apps\tides\count.py", "content": "x = 1", "task_progress": "- [x] Count"})  # fmt: skip
+    assert files(written) == ["created: c:/Apps/tides/count.py"]
+    assert files(runs("replace_in_file", {"relativePath": "src/rows.py", "diff": "x"})) == ["changed: src/rows.py"]

@@ -235,3 +235,14 @@ def test_what_nobody_asked_after_while_the_user_went_on_is_not_told_as_running(
     assert runs_still(facts_of([TASK, *begun, *ELSE[:2]]))
     for facts in (facts_of([TASK, *begun, *ELSE]), merge(from_data(before.data()), behind), settled(before, behind)):
         assert runs_still(facts) == stays
+
+
+def test_a_plan_that_stands_beside_each_call_is_the_plan_and_is_not_told_with_them() -> None:
+    progress = "- [x] Read the quays\n- [ ] Count the boats\n- [ ] Tell the harbour"
+    facts = facts_of([TASK, *runs("list_files", {"path": "src", "task_progress": progress}, "quays.py")])
+    assert [(todo.text, todo.status) for todo in facts.todos] == [
+        ("Read the quays", "done"),
+        ("Count the boats", "pending"),
+        ("Tell the harbour", "pending"),
+    ]
+    assert not [piece.text for piece in facts.pieces if "task_progress" in piece.text]

@@ -29,7 +29,7 @@ HARMLESS = [
     "Does the page keep its state on reload, I wonder.", "I want to understand how the parser works.",
     "Ich habe keine Ahnung, woran das liegt.", "I found a nice cafe nearby because it was raining.",
     "The problem set is important for the students.", "Let me know what you think about it.",
-    "Created by the build system on each run.", "It works on my machine now, I hope.", "add a login page",
+    "The village remains unchanged, but the tension remains palpable.", "Created by the build system on each run.", "It works on my machine now, I hope.", "add a login page",
     "fix the bug", "it must never return None but it does",
 ]  # fmt: skip
 RULES = [
@@ -40,6 +40,7 @@ RULES = [
     "Postgres it is; SQLite loses on concurrent writes.", "I'd rather you asked before pushing.",
     "Bitte keine neuen Abhängigkeiten", "Jangan ubah berkas migrasi", "api.py stays untouched.",
     "no number hard-coded in the module",
+    "Explain each command you'd like to execute before asking to execute.",
 ]  # fmt: skip
 GENERAL = [
     "Safety rule: nothing in prod gets restarted by day.", "Preference: composition over inheritance.",
@@ -163,7 +164,14 @@ def test_an_order_for_all_menus_stands() -> None:
 
 @pytest.mark.parametrize(
     "sentence",
-    ["only tell me", "don't fix anything yet", "look around first", "wait for my go", "I want to see all options"],
+    [
+        "only tell me",
+        "don't fix anything yet",
+        "look around first",
+        "wait for my go",
+        "I want to see all options",
+        "Use the browser for this test.",
+    ],
 )
 def test_an_order_for_this_turn(sentence: str) -> None:
     assert lifetime(sentence) == "once"

@@ -962,3 +962,20 @@ def test_that_an_agent_acts_by_blocks_is_known_behind_any_summary() -> None:
         summary = Message("user", (Summary("a page", facts.data()),))
         behind = facts_of([summary, *history[cut:]])
         assert [request.text for request in behind.requests] == [request.text for request in facts.requests]
+
+
+# -- Cline since it calls tools --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("New message to respond to with plan_mode_respond tool (be sure to provide your response in the <response> parameter):\n<user_message>\nCount the boats twice.\n</user_message>", "Count the boats twice."),
+        ("[TASK RESUMPTION] This task was interrupted 3 days ago.\n\nNew instructions for task continuation:\n<user_message>\nCount the boats twice.\n</user_message>", "Count the boats twice."),
+        ("New instructions for task continuation:\n<user_message>\nCount the boats twice.\n</user_message>", "Count the boats twice."),
+        ("(The user did not provide a new message. Consider asking them how they'd like you to proceed, or suggest to them to switch to Act mode.)", ""),
+        ("Files attached by the user:\n\n<file_content path=\"a.md\">\n# You must never\n</file_content>", ""),
+    ],
+)  # fmt: skip
+def test_of_what_cline_says_around_it_the_message_is_the_users(row: str, said: str) -> None:
+    assert "\n".join(span.text for span in spans_of(row) if span.by == "user") == said

@@ -14,7 +14,7 @@ NAMES = 2
 """Names of a folder by which it is known to be the same one in two paths."""
 
 _LISTED = re.compile(
-    r"(?:- )?(created|changed|renamed|deleted|put back|read)(?: earlier| and run)?( by another agent)?: (.+?)(?: … and \d+ more)?"
+    r"(?:- )?(created|changed|renamed|deleted|put back|read)(?: earlier| and run)?( by another agent)?(?: below)?: (.+?)(?: … and \d+ more)?"
 )
 _ROOT = re.compile(r"(?:- )?in ((?:[A-Za-z]:)?/.*/)")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
@@ -25,6 +25,9 @@ _NAMES = re.compile(r" \([^()]*\)(?=[,;}]|$)", re.MULTILINE)
 EARLIER = "changed earlier"
 """What is said of files of work that was committed before the newest request."""
 
+
+BELOW = " below"
+"""Behind what was done to files in the messages that follow a page, and not before."""
 
 TRIED = "created and run"
 """What is said of scripts that the agent made to try something."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from foldline._patterns import pattern
 
 _PATH_KEYS = (
     "path", "file_path", "filePath", "filepath", "file", "filename", "file_name", "target_file", "targetFile",
-    "absolute_path", "relative_path", "notebook_path", "TargetFile", "AbsolutePath",
+    "absolute_path", "absolutePath", "relative_path", "relativePath", "notebook_path", "TargetFile", "AbsolutePath",
 )  # fmt: skip
 _COMMAND_KEYS = (
     "command",
@@ -40,8 +40,11 @@ _EDIT_KEYS = frozenset({
     "replacement", "insert_line", "search", "new_source", "code_edit", "old_content", "patch",
 })  # fmt: skip
 _BODY_KEYS = frozenset({"content", "contents", "file_text", "text", "body", "data", "fileContent"})
-BODIES = _BODY_KEYS | _EDIT_KEYS - {"insert_line", "search"} | {"code"}
-"""Arguments that are not told: what they hold stands in a file."""
+_PROGRESS = "task_progress"
+"""The argument in which Cline says with each call how far its plan is, as a list of boxes."""
+
+BODIES = _BODY_KEYS | _EDIT_KEYS - {"insert_line", "search"} | {"code", _PROGRESS}
+"""Arguments that are not told: what they hold stands in a file, or in the plan."""
 
 _MOVES = (("source", "destination"), ("old_path", "new_path"), ("from", "to"), ("src", "dst"), ("oldPath", "newPath"))
 _EDITOR = {
@@ -294,7 +297,7 @@ def _plan(arguments: dict[str, Any], words: frozenset[str]) -> PlanUpdate | None
     for value in lists:
         boxed = [_BOX.fullmatch(each) if isinstance(each, str) else None for each in value]
         if len(boxed) > 1 and all(boxed):
-            return PlanUpdate(tuple(("", each[2][:300], _BOXED[each[1]], "") for each in boxed if each))
+            return PlanUpdate(tuple(_boxed(boxed)))
     if not words & _PLANNING:
         return None
     for value in lists:
@@ -304,6 +307,18 @@ def _plan(arguments: dict[str, Any], words: frozenset[str]) -> PlanUpdate | None
     if words & {"create", "update"} and ("subject" in arguments or "taskId" in arguments):
         return PlanUpdate((_plan_item(arguments),), whole=False)
     return None
+
+
+def progress_of(call: ToolCall) -> PlanUpdate | None:
+    """The plan that a call of any tool says beside what it does; None where it says none."""
+    said = arguments_of(call) if f'"{_PROGRESS}"' in call.arguments else ""
+    listed = "" if isinstance(said, str) else said.get(_PROGRESS)
+    items = tuple(_boxed(map(_BOX.fullmatch, listed.splitlines()))) if isinstance(listed, str) else ()
+    return PlanUpdate(items) if items else None
+
+
+def _boxed(boxes: Iterable[re.Match[str] | None]) -> Iterator[tuple[str, str, str, str]]:
+    return (("", box[2][:300], _BOXED[box[1]], "") for box in boxes if box)
 
 
 def _has_status(item: dict[str, Any]) -> bool:

@@ -34,6 +34,7 @@ from foldline._facts.tool_calls import (
     WRITING,
     arguments_of,
     equips,
+    progress_of,
     read_action,
     spells_out,
     words_of,
@@ -125,6 +126,8 @@ class Work:
 
     def call(self, call: ToolCall, at: int, part: int, *, answered: bool) -> None:
         """Follows a call; one that is not `answered` did what it says."""
+        if progress := progress_of(call):
+            self._plan.told(progress, "", at)
         self._asked.discard(call.id)
         if speaks(call) or thinks(call):
             self._asked.add(call.id)

@@ -56,6 +56,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         "# AGENTS.md instructions", "<permissions instructions>", "<image name=[",
         # Cline, Roo Code
         "# task_progress", "# TODO LIST UPDATE", "# Current Working Directory (", "# Current Workspace Directory (", "[TASK RESUMPTION]", "[ERROR] ",
+        "(The user did not provide a new message", "Files attached by the user:",
         # opencode
         "Continue if you have next steps, or stop",
         "The previous request exceeded the provider's size limit due to large media attachments",
@@ -175,7 +176,7 @@ FRAMES: tuple[Frame, ...] = (
     # Cline, Roo Code
     _frame("</task>", r"<task>(.*?)</task>"),
     _frame("</user_input>", r"<user_input[^<>\n]*>(.*?)</user_input>"),
-    _frame("</user_message>", r"(?:\[TASK RESUMPTION\](?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
+    _frame("</user_message>", r"(?:(?:\[TASK RESUMPTION\]|New (?:message|instructions) )(?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
     _frame("</answer>", r"(?:\[ask_followup_question[^\n]*\] Result:\s*)?<answer>(.*?)</answer>"),
     _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
     # Terminus

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
 from foldline._facts.edits import PROSE
-from foldline._facts.folders import EARLIER, TRIED, grouped, home_of, is_absolute, seen_from
+from foldline._facts.folders import BELOW, EARLIER, TRIED, grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
 from foldline._facts.types import Facts, File, Piece, UserRequest
@@ -65,6 +65,8 @@ class _Known(NamedTuple):
     compared: list[File]
     read: list[File]
     tries: set[str]
+    below: set[str]
+    """What was changed in the messages behind only."""
 
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
@@ -97,7 +99,9 @@ def few_files(facts: Facts, room: int) -> list[str]:
     most = by_change(work if len(work) <= NAMED else now, asked)[:NAMED]
     named = {f.path: told for f in most if room >= _ROOMY and (told := _with_names(f))}
     lines = [f"in {known.root}"] if known.root else []
-    for verb, some in (*_by_verb(now), (EARLIER, earlier), ("put back", known.put_back)):
+    here, below = ([f for f in now if (f.path in known.below) == later] for later in (False, True))
+    done = (*_by_verb(here), *((f"{verb}{BELOW}", some) for verb, some in _by_verb(below)))
+    for verb, some in (*done, (EARLIER, earlier), ("put back", known.put_back)):
         apart = {f.path: f"{verb}: {named[f.path]}" for f in some if f.path in named}
         fits = apart if size([*lines, *apart.values()]) <= room else {}
         lines += fits.values()
@@ -123,6 +127,8 @@ def _known(facts: Facts) -> _Known:
     known = {file.path for file in facts.files}
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some)
+    here = {file.path for file in facts.files if file.changed and file.changed_at < facts.end}
+    later = [_from(located, f).path for f in some if f.changed_at >= facts.end and f.path not in here]
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
     root, home = base_of(facts), located or _home(facts)
     if home and root.startswith(home):
@@ -136,7 +142,8 @@ def _known(facts: Facts) -> _Known:
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    return _Known(root, changed, put_back, compared, read, {_shown(path, root, home) for path in tries(facts)})
+    tried, below = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later))
+    return _Known(root, changed, put_back, compared, read, tried, below)
 
 
 def _asked(facts: Facts) -> str:
