@@ -1781,3 +1781,24 @@ def test_a_report_that_the_next_one_of_the_turn_says_again_is_told_once() -> Non
     asked = user("Please build a scanner of the harbour.")
     told = extract(Brief(2_000), [asked, *bash("ls", "boats.csv"), says(first), reminder, says(again)]).text
     assert [told.count(each) for each in ("reads boats.csv", "masts_3", "The tests pass")] == [1, 1, 1]
+
+
+CODED = "Rows are read in parts now:\n\n```python\ndef rows():\n    for part in parts:\n        for row in part:\n            yield row\n    close_7()\n```\n\nNothing else has changed in rows.py."
+
+
+def test_code_that_an_older_report_shows_is_not_told_to_read() -> None:
+    asked, next = user("Please read the rows of the export in parts."), user("And now the columns of it, please.")
+    told = extract(
+        Brief(2_000), [asked, *EDIT, says(CODED), next, *EDIT, says("Columns too: `cols()` reads them.")]
+    ).text
+    assert "Nothing else has changed in rows.py." in told
+    assert "close_7" not in told
+    assert "close_7" in extract(Brief(2_000), [asked, *EDIT, says(CODED), next, *EDIT]).text
+
+
+def test_a_line_of_code_in_an_older_report_is_told() -> None:
+    asked, next = user("How is it started?"), user("And now the columns of it, please.")
+    told = extract(
+        Brief(2_000), [asked, says("So:\n\n```sh\nmake rows\n```"), next, *EDIT, says("Columns are read.")]
+    ).text
+    assert "make rows" in told

@@ -27,9 +27,7 @@ _EDITOR = pattern(
 """The commands of SWE-agent's editor: for the file that it names, and for the one that is open."""
 
 _TYPED = pattern(r'"keystrokes"\s*:\s*("(?:[^"\\]|\\.)*")|<keystrokes[^<>\n]*>(.*?)</keystrokes>', re.DOTALL)
-_SAYING = pattern(
-    r'"(?:analysis|plan)"\s*:\s*("(?:[^"\\]|\\.)*")|<(?:analysis|plan)>(.*?)</(?:analysis|plan)>', re.DOTALL
-)
+_SAYING = pattern(r'"analysis"\s*:\s*("(?:[^"\\]|\\.)*")|<analysis>(.*?)</analysis>', re.DOTALL)
 _RECORD = pattern(r'(?:```(?:json)?\s*)?\{\s*"(?:analysis|plan|commands)"|(?:```(?:xml)?\s*)?<response>')
 """What Terminus types, what it says with that, and how the record begins in which both stand."""
 

@@ -25,7 +25,7 @@ from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, 
 from foldline._page.earlier import dated
 from foldline._page.files import few_files, files, named_once
 from foldline._page.kept import kept
-from foldline._page.layout import laid_out
+from foldline._page.layout import laid_out, without_code
 from foldline._page.loops import counted
 from foldline._page.orders import instructed
 from foldline._page.plain import plain
@@ -139,7 +139,7 @@ def _for_reading(facts: Facts) -> Facts:
     facts = replace(facts, pieces=tuple(told), files=(*facts.files, *behind))
     facts = replace(facts, pieces=tuple(found_aloud(facts)))
     facts = replace(facts, pieces=tuple(dated(facts)))
-    return replace(facts, pieces=tuple(laid_out(readable(counted(facts)))))
+    return replace(facts, pieces=tuple(laid_out(readable(without_code(facts, counted(facts))))))
 
 
 def _overtaken(facts: Facts) -> set[int]:
