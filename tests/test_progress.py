@@ -113,6 +113,11 @@ def test_changes_that_nobody_was_seen_to_commit_are_told_so(messages: Sequence[M
     assert noted_in(*messages) == [UNCOMMITTED]
 
 
+def test_where_a_branch_is_none_of_git_nothing_is_said_of_commits() -> None:
+    asked = user("Compare the cells at the alpha/beta branch point, and resolve each branch of the tree.")
+    assert noted_in(asked, *EDITED) == []
+
+
 def test_the_folder_of_the_work_is_no_file_that_is_not_committed() -> None:
     made = [
         m for n in (1, 2, 3) for m in runs("write", {"path": f"/srv/harbour/quays/q{n}.py", "content": "x"}, id=f"{n}")
