@@ -1802,3 +1802,12 @@ def test_a_line_of_code_in_an_older_report_is_told() -> None:
         Brief(2_000), [asked, says("So:\n\n```sh\nmake rows\n```"), next, *EDIT, says("Columns are read.")]
     ).text
     assert "make rows" in told
+
+
+def test_of_an_older_report_that_lists_code_line_by_line_the_words_are_told() -> None:
+    lines = ["import os", 'PLACE = os.getenv("PLACE", "a.db")', "class Rows(Base):", "name: str | None = None", "def rows(self):", "return self.all()", "for row in rows: pass", "close_7(rows)", "if not rows: return"]  # fmt: skip
+    words = "The export gets a web service of its own.\n\n- Code to add:\n" + "\n".join(f"  - {line}" for line in lines)
+    asked, next = user("Please plan a web service for the export."), user("And now the columns of it, please.")
+    told = extract(Brief(2_000), [asked, says(words), next, *EDIT, says("Columns are read.")]).text
+    assert "The export gets a web service of its own." in told
+    assert not [line for line in lines if line in told]

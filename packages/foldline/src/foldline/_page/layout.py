@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
+from foldline._facts.texts import is_code
 from foldline._facts.types import Facts, Piece
 from foldline._messages import replace
+from foldline._page.quoting import bare
 
 SHOWN = 5
 """Lines of a block of code with its fences up to which it is told of any report: a command, not what stands in files since."""
 
+LISTING, LISTED = 8, 0.4
+"""Pieces of a report, and the share of code among them, from which it lists code line by line."""
+
+_CODE = re.compile(
+    r"[- ]*(?:[\w.\[\]\"']+ ?(?:: ?[\w\[\], |.]+)? ?= ?\S|[\w.]+\(.*\)$|\w+: (?:str|int|float|bool|list|dict|\w+ \| None)\b|\"\w+\": "
+    r"|@\w+|\"\"\"|(?:raise|yield|assert|except) |(?:try|finally|else):|(?:if|elif|with|async|def|class) .*:|(?:SELECT|INSERT|CREATE) [A-Z*])"
+)
+"""How a line of code begins in a listing: one that gives a value or a type, calls something, or opens a block."""
+
 
 def without_code(facts: Facts, pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces, of reports before those of the newest turn that has one without longer blocks of code."""
+    """The pieces, of reports before those of the newest turn that has one without longer blocks of code, and without code that is
+    listed line by line."""
     newest = max((piece.at for piece in facts.pieces if piece.kind == "report"), default=-1)
     since = max((request.newest for request in facts.requests if request.newest < newest), default=-1)
-    for piece in pieces:
-        is_code = "```" in piece.laid_out and len(piece.laid_out.splitlines()) > SHOWN
-        if not (is_code and piece.kind == "report" and piece.at < since):
-            yield piece
+    for (kind, at, _), some in groupby(pieces, key=lambda piece: (piece.kind, piece.at, piece.part)):
+        said = [*some]
+        if kind != "report" or at >= since:
+            yield from said
+            continue
+        code = [_is_code(bare(piece)) for piece in said]
+        lists = len(said) >= LISTING and sum(code) >= LISTED * len(said)
+        yield from (p for p, is_line in zip(said, code) if not (_is_block(p) or (lists and is_line)))
+
+
+def _is_block(piece: Piece) -> bool:
+    return "```" in piece.laid_out and len(piece.laid_out.splitlines()) > SHOWN
+
+
+def _is_code(line: str) -> bool:
+    return is_code(line) or _CODE.match(line) is not None
 
 
 def laid_out(pieces: Iterable[Piece]) -> Iterator[Piece]:
