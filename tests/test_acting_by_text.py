@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from foldline import Message
+from foldline import Brief, Message
 from foldline._facts.reading import facts_of
+from foldline.extend import extract
 from talk import runs, says, user
 
 PROMPT = user("Please fix the tide of harbour_9.\nRemember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME in this shell.")
@@ -148,3 +149,8 @@ def test_commands_in_tags_are_commands() -> None:
     assert [(file.path, file.state) for file in facts.files] == [("lib/tides.py", "modified")]
     assert [c.text for c in facts.commands] == ["python try.py"]
     assert [request.text for request in facts.requests] == [PROMPT.text]
+
+
+def test_how_the_answer_is_to_look_is_an_order_of_the_template() -> None:
+    told = extract(Brief(4_000), TYPED[:3]).text
+    assert 'structure: { "analysis": "Analyze the current state", "commands": [ { "keystrokes": "ls -la\\n", "duration": 0.1 } ] }' in told  # fmt: skip

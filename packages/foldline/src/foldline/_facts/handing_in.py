@@ -1,10 +1,12 @@
-"""How a template around a task says that work is handed in: all of it, in its order, with its exact commands."""
+"""How a template around a task says that work is handed in: all of it, in its order, with its exact commands; and how answers look."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from foldline._clipping import cut
 from foldline._facts.cues import says_when_done
 from foldline._facts.splitting import section_end, sentences
 from foldline._patterns import pattern
@@ -21,6 +23,15 @@ _TITLE = 56
 """Characters of a first line without a sign at its end that is the title of its paragraph."""
 
 _LEADS = (":", "：")
+
+_FORM = pattern(
+    r"^([^\n]{0,80}\b(?:format|respond|response|answer|reply)\b[^\n]{0,120}:)\s*\n+(\{\n.*?^\}|<(\w+)>\n.*?^</\3>)$",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
+"""How a template says that each answer has to look, and the example of one."""
+
+_MOST_FORM, _WORDS = 600, pattern(r'"[^"\n]{48,}"')
+"""Characters of such an example that are told, and the texts in it of which only the place is."""
 
 
 class HandingIn(NamedTuple):
@@ -44,6 +55,13 @@ def handing_in(template: str) -> HandingIn:
         if first and len(body) <= _MOST and says_when_done(first.text):
             return HandingIn(heading[2], [*_paragraphs(lines[at + 1 : end])], "\n".join((*lines[:at], *lines[end:])))
     return HandingIn("", [], template)
+
+
+def answer_form(template: str) -> str:
+    """How each answer has to look, in a line; empty where the template has no example of one."""
+    found = _FORM.search(template)
+    example = " ".join(_WORDS.sub('"…"', found[2]).split()) if found else ""
+    return cut(f"{found[1]} {example}", _MOST_FORM) if found else ""
 
 
 def _paragraphs(lines: Iterable[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import islice
 from foldline._clipping import cut
 from foldline._facts.assigned import assigned, said_beside
 from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
-from foldline._facts.handing_in import handing_in
+from foldline._facts.handing_in import answer_form, handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
 from foldline._facts.literals import literals
@@ -133,7 +133,9 @@ class Said:
             self._paste(text, at, part)
 
     def order(self, text: str, at: int, part: int) -> None:
-        """Tells what the words around a task order: how it is handed in, and what they say else."""
+        """Tells what the words around a task order: how an answer looks, how it is handed in, and what they say else."""
+        if form := answer_form(text):
+            self._pieces.tell(form, at, part, "rule", "command")
         title, steps, rest = handing_in(text)
         for each in steps:
             self._pieces.tell(each, at, part, "rule", "command", under=title)
