@@ -227,11 +227,12 @@ class EndedCall(Value, frozen=True, dict=True):
     def reports(self) -> bool:
         """Whether another agent did it, and answers in prose."""
         call, answer = self.called.call, self.answer
-        if self.end.failed or not answer or is_notice(answer):
+        reads, delegated = answer_of(call), words_of(call.name) & DELEGATING
+        if self.end.failed or not answer or not (reads or delegated) or is_notice(answer):
             return False
-        if answer_of(call):
+        if reads:
             return True
-        said = len(said_in_report(answer)) if words_of(call.name) & DELEGATING and len(answer) > _SHORT else 0
+        said = len(said_in_report(answer)) if len(answer) > _SHORT else 0
         return said > _SHORT and (said * 2 > len(answer) or record_of(answer) is not None)
 
     @property
