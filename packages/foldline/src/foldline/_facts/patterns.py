@@ -21,6 +21,7 @@ _TOKEN = re.compile(
     r"|\\.|[.^$]|\[\^?\]?(?:\\.|[^\]\\])*\]"
     r"|(?:[?*+]|\{[^}]*\})\??"
 )
+_SPELLING = frozenset("\\<")
 _SIGNS = frozenset("\\([|)<.^$?*+{")
 _NOT_SURELY = ("?", "*", "{0,", "{,")
 _PLACES = frozenset(("^", "$", r"\b", r"\B", r"\A", r"\Z"))
@@ -31,7 +32,7 @@ _ESCAPED = re.compile(r"\\.|[^\\]+")
 _TELLING = 5
 """Letters from which a longer literal is hardly rarer."""
 
-Literals = frozenset[str]
+Literals = tuple[str, ...]
 """One of them stands in whatever a pattern matches."""
 
 
@@ -78,7 +79,7 @@ class _Rare:
         return sorted(needed(regex, {}), key=len)
 
 
-_NOTHING: Literals = frozenset([""])
+_NOTHING: Literals = ("",)
 
 
 class Part(NamedTuple):
@@ -114,9 +115,9 @@ class Patterns:
                 begun.setdefault(letter, []).append((beginnings, each))
             if not beginnings:
                 needs = needed(each.lower(), self._parts)
-                rarest = max(needs, key=_rareness, default=_NOTHING)
+                rarest = _rarest(needs or [_NOTHING])
                 more = [literals for literals in needs if literals is not rarest]
-                for literal in rarest:
+                for literal in dict.fromkeys(rarest):
                     likely.setdefault(literal, []).append((each, more))
         return begun, likely
 
@@ -203,12 +204,13 @@ def _begun(tokens: Iterator[str], parts: Mapping[str, Part]) -> set[str]:
     found, newest = set[str](), set[str]()
     run, over = "", False
     for token in tokens:
-        if token.startswith(_NOT_SURELY):
+        if newest and token.startswith(_NOT_SURELY):
             found |= {run[:-1]} if run[1:] else newest
-            over, newest = over or run[1:] != "", set()
+            over, newest = run[1:] != "", set()
             continue
-        found |= newest
-        over, newest, run = over or newest != set(), set(), ""
+        if newest:
+            found |= newest
+            over, newest, run = True, set(), ""
         if token == ")":
             break
         if token == "|":
@@ -218,7 +220,7 @@ def _begun(tokens: Iterator[str], parts: Mapping[str, Part]) -> set[str]:
             if over or token in _AROUND:
                 _skip(tokens)
             else:
-                newest = _begun(tokens, parts)
+                newest, run = _begun(tokens, parts), ""
         elif not (over or token in _PLACES):
             run = token if token[0] not in _SIGNS else _letters(token, parts)
             newest = {run} if run else _begins_with(token, parts)
@@ -248,10 +250,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     run = ""
     for token in tokens:
         sign = token[0]
-        if letters := token if sign not in _SIGNS else _letters(token, parts):
-            run += letters
+        if sign not in _SIGNS:
+            run += token
             continue
         if token in _PLACES:
+            continue
+        if letters := _letters(token, parts) if sign in _SPELLING else "":
+            run += letters
             continue
         if token in _UNWANTED:
             _skip(tokens)
@@ -261,13 +266,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
                 del found[newest:]
             run = run[:-1]
         if run:
-            found.append(frozenset([run]))
+            found.append((run,))
         run, newest = "", len(found)
-        if sign == ")":
-            break
         if sign == "|":
             choices.append(found)
             found = []
+        elif sign == ")":
+            break
         elif token == _IN_ANY_CASE:
             _skip(tokens)
         elif sign == "(":
@@ -275,7 +280,7 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
         elif token in parts:
             found += parts[token].needs
     if run:
-        found.append(frozenset([run]))
+        found.append((run,))
     return _either([*choices, found]) if choices else found
 
 
@@ -301,7 +306,7 @@ def _skip(tokens: Iterator[str]) -> None:
 def _choice(group: str) -> list[Literals]:
     """What a group of literals needs."""
     literals = _alternatives(group)
-    return [] if "" in literals else [frozenset(literals)]
+    return [] if "" in literals else [tuple(literals)]
 
 
 def _alternatives(group: str) -> list[str]:
@@ -312,9 +317,13 @@ def _either(choices: list[list[Literals]]) -> list[Literals]:
     """What is needed where one of several is there: the rarest of each."""
     if not all(choices):
         return []
-    return [frozenset().union(*(max(each, key=_rareness) if each[1:] else each[0] for each in choices))]
+    return [tuple(literal for each in choices for literal in _rarest(each))]
+
+
+def _rarest(needs: list[Literals]) -> Literals:
+    return max(needs, key=_rareness) if needs[1:] else needs[0]
 
 
 def _rareness(literals: Literals) -> tuple[int, int]:
     """Long literals are rare, and few."""
-    return min(_TELLING, min(map(len, literals), default=_TELLING)), -len(literals)
+    return min(_TELLING, *map(len, literals)), -len(literals)
