@@ -22,7 +22,7 @@ _NEXT = re.compile(r"(?<![;{(|&\\\s])(?<!\bdo)(?<!\bthen)(?<!\belse)[ \t]*\n\s*(
 
 _JOINED = {"\n": "; ", ";": "; "}
 
-_QUERY = pattern(r"(?<=query=)'([^'{]*\{[^']*)'")
+_QUERY = rare(r"(?<=query=)'([^'{]*\{[^']*)'")
 """An argument that is a query of GraphQL."""
 
 _FIELDS = 24
