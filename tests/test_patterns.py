@@ -12,7 +12,7 @@ import pytest
 
 from foldline import Session, _facts, _writers
 from foldline._facts.language import read_words
-from foldline._facts.patterns import Patterns, lower, needed, parts_of, rare
+from foldline._facts.patterns import Patterns, beginnings_of, lower, needed, parts_of, rare
 from foldline._facts.rules import LANGUAGES, normal
 from foldline._messages import text_of
 from foldline._patterns import pattern
@@ -37,6 +37,25 @@ SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
 )
 def test_a_pattern_needs_what_stands_in_all_that_it_matches(regex, needs) -> None:
     assert list(map(set, needed(regex, {}))) == needs
+
+
+@pytest.mark.parametrize(
+    ("regex", "begins"),
+    [
+        (r"^(?:please |now,? )*keep (?:it|this)", {"please ", "now", "keep "}),
+        (r"^(?!why)(?:rules?|note(?:s| that)|i.d)\b", {"rule", "note", "i"}),
+        (r"^hm+, (?:so|no)", {"hm"}),
+        (r"^e?-?mails", {"e", "-", "mails"}),
+        (r"^<thing> first", {"tests", "docs"}),
+        (r"^(?:so )?\w+ing", set()),
+        (r"^(?:so|\W*)", set()),
+        (r"^(?:so )*", set()),
+        (r"^no|maybe", set()),
+        (r"\bkeep", set()),
+    ],
+)
+def test_a_text_begins_with_what_a_pattern_begins_with_that_looks_nowhere_else(regex, begins) -> None:
+    assert beginnings_of(regex, parts_of({"thing": "(?:tests|docs)"})) == begins
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -10,9 +11,13 @@ import msgspec
 from foldline._facts.patterns import rare
 from foldline._patterns import pattern
 
+_REPORTS = (
+    "Script completed", "Script failed", "Command: ", "Chunk ID: ", "Wall time", "Process exited", "Process running", "Exit code: ",
+    "Original token count", "Total output lines",
+)  # fmt: skip
 _REPORTED = pattern(
     r"\A(?:Command: .{0,20000}?\n(?=Chunk ID: |Wall time))?"
-    r"(?:(?:Script (?:completed|failed)(?=\n)|Command: |Chunk ID: |Wall time|Process exited|Process running|Exit code: |Original token count|Total output lines)[^\n]*\n)+"
+    rf"(?:(?!Script \w+ )(?:{'|'.join(_REPORTS)})[^\n]*\n)+"
     r"(?:Output:\n*)?",
     re.DOTALL,
 )
@@ -55,11 +60,12 @@ class _ToolResult(msgspec.Struct, forbid_unknown_fields=True):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
+@lru_cache(maxsize=16)
 def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""
-    if found := _REPORTED.match(answer):
+    if answer.startswith(_REPORTS) and (found := _REPORTED.match(answer)):
         answer = answer[found.end() :].lstrip("\n")
-    if found := _RECORD.match(answer):
+    if answer.startswith("{") and (found := _RECORD.match(answer)):
         return _unescaped(_RECORD_END.sub("", answer[found.end() :])).strip("\n")
     if answer.startswith("{") and '"content"' in answer and (said := _said_by_protocol(answer)):
         return said

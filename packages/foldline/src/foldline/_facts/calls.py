@@ -229,13 +229,14 @@ class EndedCall(Value, frozen=True, dict=True):
     def reports(self) -> bool:
         """Whether another agent did it, and answers in prose."""
         call, answer = self.called.call, self.answer
-        if self.end.failed or not answer or is_notice(answer):
-            return False
-        if answer_of(call):
-            return True
         words = words_of(call.name)
         shows_plan = words & LOOKING and words <= NOTING | LOOKING
-        said = len(said_in_report(answer)) if words & DELEGATING and not shows_plan and len(answer) > _SHORT else 0
+        reads, delegated = answer_of(call), words & DELEGATING and not shows_plan
+        if self.end.failed or not answer or not (reads or delegated) or is_notice(answer):
+            return False
+        if reads:
+            return True
+        said = len(said_in_report(answer)) if len(answer) > _SHORT else 0
         return said > _SHORT and (said * 2 > len(answer) or record_of(answer) is not None)
 
     @property

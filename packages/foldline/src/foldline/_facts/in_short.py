@@ -7,7 +7,7 @@ from collections.abc import Set
 from functools import lru_cache
 
 from foldline._facts.patterns import rare
-from foldline._facts.shell import ShellStep, program_of, steps_of
+from foldline._facts.shell import ShellStep, steps_of
 from foldline._patterns import pattern
 
 _BESIDE = frozenset({"", "cd", "echo", "printf", "export", "set", "sleep", "true", "exit"})
@@ -22,7 +22,7 @@ _NEXT = re.compile(r"(?<![;{(|&\\\s])(?<!\bdo)(?<!\bthen)(?<!\belse)[ \t]*\n\s*(
 
 _JOINED = {"\n": "; ", ";": "; "}
 
-_QUERY = pattern(r"(?<=query=)'([^'{]*\{[^']*)'")
+_QUERY = rare(r"(?<=query=)'([^'{]*\{[^']*)'")
 """An argument that is a query of GraphQL."""
 
 _FIELDS = 24
@@ -80,7 +80,7 @@ def _told(command: str, code: int) -> str:
     command = _SET.sub(r"\1…", command.replace("\\\n", " "))
     told, left, passing = "", "", {f"${name}" for name in _FOR_PASSING.findall(command)}
     for step in steps_of(command):
-        name = program_of(step.words)[0]
+        name = step.program[0]
         op = left if left and step.op == "|" else step.op
         joined = _JOINED.get(op, f" {op} ") if told else ""
         if step.compound:

@@ -21,16 +21,18 @@ _TOKEN = re.compile(
     r"|\\.|[.^$]|\[\^?\]?(?:\\.|[^\]\\])*\]"
     r"|(?:[?*+]|\{[^}]*\})\??"
 )
+_SPELLING = frozenset("\\<")
 _SIGNS = frozenset("\\([|)<.^$?*+{")
 _NOT_SURELY = ("?", "*", "{0,", "{,")
 _PLACES = frozenset(("^", "$", r"\b", r"\B", r"\A", r"\Z"))
 _UNWANTED = frozenset(("(?!", "(?<!"))
+_AROUND = _UNWANTED | {"(?=", "(?<="}
 _IN_ANY_CASE = "(?i:"
 _ESCAPED = re.compile(r"\\.|[^\\]+")
 _TELLING = 5
 """Letters from which a longer literal is hardly rarer."""
 
-Literals = frozenset[str]
+Literals = tuple[str, ...]
 """One of them stands in whatever a pattern matches."""
 
 
@@ -77,7 +79,7 @@ class _Rare:
         return sorted(needed(regex, {}), key=len)
 
 
-_NOTHING: Literals = frozenset([""])
+_NOTHING: Literals = ("",)
 
 
 class Part(NamedTuple):
@@ -87,24 +89,37 @@ class Part(NamedTuple):
     needs: list[Literals]
 
 
+Begun = dict[str, list[tuple[tuple[str, ...], str]]]
+"""By a first letter what else a text may begin with, and the pattern that matches no other text."""
+
+Likely = dict[str, list[tuple[str, list[Literals]]]]
+"""By a literal the patterns that need it, or another one in its place, each with what else it needs."""
+
+
 class Patterns:
     """Patterns of which any may match, whatever the case; `<name>` in one stands for the part of that name."""
 
     def __init__(self, patterns: Iterable[str], parts: Mapping[str, Part] = MappingProxyType({})) -> None:
         self._patterns, self._parts = [*patterns], parts
         self._compiled: dict[str, re.Pattern[str]] = {}
+        self._needs: dict[str, list[Literals]] = {}
 
     @cached_property
-    def _likely(self) -> dict[str, list[tuple[str, list[Literals]]]]:
-        """The patterns by the rarest of what they need, and what else they need."""
-        likely: dict[str, list[tuple[str, list[Literals]]]] = {}
+    def _sorted(self) -> tuple[Begun, Likely]:
+        """The patterns by how a text begins that they match, where that is known, and the others by the rarest of what they need."""
+        begun: Begun = {}
+        likely: Likely = {}
         for each in self._patterns:
-            needs = needed(each.lower(), self._parts)
-            rarest = max(needs, key=_rareness, default=_NOTHING)
-            more = [literals for literals in needs if literals is not rarest]
-            for literal in rarest:
-                likely.setdefault(literal, []).append((each, more))
-        return likely
+            beginnings = tuple(beginnings_of(each.lower(), self._parts))
+            for letter in {literal[0] for literal in beginnings}:
+                begun.setdefault(letter, []).append((beginnings, each))
+            if not beginnings:
+                needs = needed(each.lower(), self._parts)
+                rarest = _rarest(needs or [_NOTHING])
+                more = [literals for literals in needs if literals is not rarest]
+                for literal in dict.fromkeys(rarest):
+                    likely.setdefault(literal, []).append((each, more))
+        return begun, likely
 
     def match_in(self, text: str) -> bool:
         """Whether one of them matches somewhere in a text in lower case."""
@@ -112,17 +127,26 @@ class Patterns:
 
     def without(self, text: str) -> str | None:
         """A text in lower case without what the first of them matches in it, or what that has a group for; None where none does."""
-        found = (self._of(pattern).search(text) for pattern in self._likely_in(text))
-        match = next(filter(None, found), None)
+        likely = sorted(self._likely_in(text), key=self._patterns.index)
+        match = next(filter(None, (self._of(pattern).search(text) for pattern in likely)), None)
         if match is None:
             return None
         return str(match[1]) if match.re.groups else f"{text[: match.start()]} {text[match.end() :]}"
 
     def _likely_in(self, text: str) -> Iterator[str]:
-        for literal in [literal for literal in self._likely if literal in text]:
-            for each, needs in self._likely[literal]:
+        begun, likely = self._sorted
+        for beginnings, each in begun.get(text[:1], ()):
+            if text.startswith(beginnings) and _holds(text, self._needed_by(each)):
+                yield each
+        for literal in [literal for literal in likely if literal in text]:
+            for each, needs in likely[literal]:
                 if _holds(text, needs):
                     yield each
+
+    def _needed_by(self, pattern: str) -> list[Literals]:
+        if pattern not in self._needs:
+            self._needs[pattern] = needed(pattern.lower(), self._parts)
+        return self._needs[pattern]
 
     def _of(self, pattern: str) -> re.Pattern[str]:
         if pattern not in self._compiled:
@@ -154,6 +178,62 @@ def needed(pattern: str, parts: Mapping[str, Part]) -> list[Literals]:
     return _needed(iter(_TOKEN.findall(pattern)), parts)
 
 
+def beginnings_of(pattern: str, parts: Mapping[str, Part]) -> set[str]:
+    """What each text begins with that a pattern matches: "^(?:please )?keep" with "please " or "keep".
+
+    Empty where that may be anything, or where the pattern is looked for elsewhere too.
+    """
+    if pattern[0] != "^":
+        return set()
+    tokens = _TOKEN.findall(pattern)
+    found = set() if "|" in tokens and _is_one_of_several(tokens) else _begun(iter(tokens[1:]), parts)
+    return set() if "" in found else found
+
+
+def _is_one_of_several(tokens: Iterable[str]) -> bool:
+    groups = 0
+    for token in tokens:
+        groups += (token[0] == "(" and token[-1] != ")") - (token == ")")
+        if token == "|" and not groups:
+            return True
+    return False
+
+
+def _begun(tokens: Iterator[str], parts: Mapping[str, Part]) -> set[str]:
+    """What the rest of a group begins with, up to where it closes; an empty text where that may be anything."""
+    found, newest = set[str](), set[str]()
+    run, over = "", False
+    for token in tokens:
+        if newest and token.startswith(_NOT_SURELY):
+            found |= {run[:-1]} if run[1:] else newest
+            over, newest = run[1:] != "", set()
+            continue
+        if newest:
+            found |= newest
+            over, newest, run = True, set(), ""
+        if token == ")":
+            break
+        if token == "|":
+            found |= set() if over else {""}
+            over = False
+        elif token[0] == "(" and token[-1] != ")":
+            if over or token in _AROUND:
+                _skip(tokens)
+            else:
+                newest, run = _begun(tokens, parts), ""
+        elif not (over or token in _PLACES):
+            run = token if token[0] not in _SIGNS else _letters(token, parts)
+            newest = {run} if run else _begins_with(token, parts)
+    return found | (newest or (set() if over else {""}))
+
+
+def _begins_with(token: str, parts: Mapping[str, Part]) -> set[str]:
+    """What a part or a group of literals begins with; an empty text where any letter does."""
+    if token in parts:
+        return _begun(iter(_TOKEN.findall(parts[token].pattern.lower())), parts)
+    return {*_alternatives(token)} if token[0] == "(" else {""}
+
+
 def parts_of(texts: Mapping[str, str]) -> dict[str, Part]:
     """The parts of a language in their order, by how patterns name them; those behind one may stand in it."""
     parts: dict[str, Part] = {}
@@ -170,10 +250,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
     run = ""
     for token in tokens:
         sign = token[0]
-        if letters := token if sign not in _SIGNS else _letters(token, parts):
-            run += letters
+        if sign not in _SIGNS:
+            run += token
             continue
         if token in _PLACES:
+            continue
+        if letters := _letters(token, parts) if sign in _SPELLING else "":
+            run += letters
             continue
         if token in _UNWANTED:
             _skip(tokens)
@@ -183,13 +266,13 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
                 del found[newest:]
             run = run[:-1]
         if run:
-            found.append(frozenset([run]))
+            found.append((run,))
         run, newest = "", len(found)
-        if sign == ")":
-            break
         if sign == "|":
             choices.append(found)
             found = []
+        elif sign == ")":
+            break
         elif token == _IN_ANY_CASE:
             _skip(tokens)
         elif sign == "(":
@@ -197,7 +280,7 @@ def _needed(tokens: Iterator[str], parts: Mapping[str, Part]) -> list[Literals]:
         elif token in parts:
             found += parts[token].needs
     if run:
-        found.append(frozenset([run]))
+        found.append((run,))
     return _either([*choices, found]) if choices else found
 
 
@@ -222,17 +305,25 @@ def _skip(tokens: Iterator[str]) -> None:
 
 def _choice(group: str) -> list[Literals]:
     """What a group of literals needs."""
-    literals = group.removeprefix("(").removeprefix("?:").removesuffix(")").split("|")
-    return [] if "" in literals else [frozenset(literals)]
+    literals = _alternatives(group)
+    return [] if "" in literals else [tuple(literals)]
+
+
+def _alternatives(group: str) -> list[str]:
+    return group.removeprefix("(").removeprefix("?:").removesuffix(")").split("|")
 
 
 def _either(choices: list[list[Literals]]) -> list[Literals]:
     """What is needed where one of several is there: the rarest of each."""
     if not all(choices):
         return []
-    return [frozenset().union(*(max(each, key=_rareness) if each[1:] else each[0] for each in choices))]
+    return [tuple(literal for each in choices for literal in _rarest(each))]
+
+
+def _rarest(needs: list[Literals]) -> Literals:
+    return max(needs, key=_rareness) if needs[1:] else needs[0]
 
 
 def _rareness(literals: Literals) -> tuple[int, int]:
     """Long literals are rare, and few."""
-    return min(_TELLING, min(map(len, literals), default=_TELLING)), -len(literals)
+    return min(_TELLING, *map(len, literals)), -len(literals)

@@ -83,7 +83,7 @@ _ELSEWHERE = re.compile(
 """How `git log` is asked for other commits than the newest ones of where it is."""
 
 _PULL = rare(r"https?://[^\s\"'<>]+/(?:pull|merge_requests)/\d+")
-_OPENS = pattern(r"(?i)(?:^|[_.])create_?(?:pull|merge)_?request$")
+_OPENS = rare(r"(?:^|[_.])create_?(?:pull|merge)_?request$", re.IGNORECASE)
 _OPENS_IN_CODE = rare(r"\btools\.\w*create_(?:pull|merge)_request\(")
 _OPENING = (["pr", "create"], ["mr", "create"])
 _HEADS, _HEAD_KEYS = ("--head", "-H", "--source-branch"), ("head", "source_branch")

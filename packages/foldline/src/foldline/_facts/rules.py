@@ -536,7 +536,7 @@ def cues_of(language: str) -> Cues | None:
     table = msgspec.convert(read_words(language), Table)
     loud = re.compile("|".join(table.cues.pop("loud")))
     parts = parts_of(table.parts)
-    values = tuple(map(re.compile, table.values))
+    values = tuple(map(pattern, table.values))
     return Cues(
         re.compile(table.lead),
         loud,

@@ -53,6 +53,7 @@ _READERS = frozenset({"cat", "head", "tail", "less", "more", "nl", "bat", "batca
 _WRAPPERS = frozenset({"sudo", "time", "env", "nohup", "command", "exec", "timeout", "xargs", "rtk"})
 _KEYWORDS = frozenset({"if", "then", "else", "while", "until", "do", "!", "{", "}"})
 """Words of the shell behind which a command stands."""
+_SETS = re.compile(r"\w+=")
 _NOT_A_PATH = re.compile(r"(?i:^nul$)|^/[a-zA-Z]$|[$*?`{}\n]|://|^[-+]|^\d+[a-z]?$|^/dev/|^&|^%")
 
 
@@ -74,10 +75,10 @@ def touches(command: str) -> Iterator[Touch]:
         if not _NOT_A_PATH.search(path):
             yield "written", path, ""
     where = ""
-    for words, outputs, *_ in steps_of(_spelled_out(bare)):
-        name, args = program_of(words)
+    for step in steps_of(_spelled_out(bare)):
+        name, args = step.program
         where = _entered(where, args) if name == "cd" else where
-        for action, path, to in _segment(name, args, outputs):
+        for action, path, to in _segment(name, args, step.outputs):
             yield action, _at(where, path), _at(where, to)
 
 
@@ -202,8 +203,8 @@ def family(command: str) -> str:
 @lru_cache(maxsize=1_024)
 def _own_steps(command: str) -> tuple[Sequence[ShellStep], Sequence[ShellStep]]:
     """The steps of a command that stand for themselves and do something, and all of them."""
-    steps = [*steps_of(in_posix(handed_on(command[:_FAMILY])))]
-    return [step for step in steps if not step.aside and program_of(step.words)[0] not in _AROUND], steps
+    steps = steps_of(in_posix(handed_on(command[:_FAMILY])))
+    return [step for step in steps if not step.aside and step.program[0] not in _AROUND], steps
 
 
 @lru_cache(maxsize=1_024)
@@ -211,18 +212,18 @@ def _attempts(command: str) -> Sequence[ShellStep]:
     own, steps = _own_steps(command)
     tried = [step for step in own if checks(_family(step))]
     does = [step for step in own if not _looks(step)]
-    served = [step for step in steps if program_of(step.words)[0] not in _AROUND]
+    served = [step for step in steps if step.program[0] not in _AROUND]
     return tried or does[-1:] or own[-1:] or served[:1] or steps[-1:]
 
 
 def _looks(step: ShellStep) -> bool:
-    name, args = program_of(step.words)
+    name, args = step.program
     args = _without_options(args) if name == "git" else args
     return "--help" in args or _LOOKS.match(" ".join([name, *args[:2]])) is not None
 
 
 def _family(step: ShellStep) -> str:
-    name, args = program_of(step.words)
+    name, args = step.program
     if name == "git":
         return " ".join([name, *_without_options(args)[:1]])
     flags = [arg for arg in args[:2] if arg == "-m"]
@@ -257,8 +258,8 @@ def programs(command: str, where: str = "") -> Iterator[tuple[str, list[str], st
 def _programs(command: str, where: str) -> tuple[tuple[str, tuple[str, ...], str], ...]:
     """The same, which is asked of a command by whoever looks for something else in it."""
     found = []
-    for words, *_ in steps_of(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
-        name, args = program_of(words)
+    for step in steps_of(_spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))):
+        name, args = step.program
         where = _entered(where, args) if name == "cd" else where
         folder = where
         if name == "git":
@@ -275,7 +276,7 @@ def in_background(command: str) -> Iterator[str]:
     them, and what it asks to end such."""
     command = _spelled_out(in_posix(without_bodies(handed_on(command[:_LIMIT]))))
     for step in steps_of(command):
-        name, args = program_of(step.words)
+        name, args = step.program
         left = _LEFT.match(command, step.start + len(step.whole)) and step.op != "|" and "timeout" not in step.words
         over = name in _AROUND or _looks(step) or ends_soon(_family(step))
         if name == "wait" or (name in KILLING and "-0" not in args):
@@ -322,7 +323,8 @@ _COMPOUND = frozenset({"for", "while", "until", "if", "case", "{", "function"})
 
 class ShellStep(NamedTuple):
     """A simple command: its words, its redirections as (action, path), whether it only serves another one, how its words stand
-    there; the operator before it, where it starts, how all of it stands there, and the first word of that."""
+    there; the operator before it, where it starts, how all of it stands there, the first word of that, and its program with its
+    arguments."""
 
     words: list[str]
     outputs: list[tuple[str, str]]
@@ -332,6 +334,7 @@ class ShellStep(NamedTuple):
     start: int
     whole: str
     lead: str
+    program: tuple[str, list[str]]
 
     @property
     def compound(self) -> bool:
@@ -339,8 +342,13 @@ class ShellStep(NamedTuple):
         return self.op == "(" or self.lead in _COMPOUND or (self.words[-1:] != [] and self.words[-1].endswith("$"))
 
 
-def steps_of(command: str) -> Iterator[ShellStep]:
+@lru_cache(maxsize=256)
+def steps_of(command: str) -> tuple[ShellStep, ...]:
     """The simple commands of a line; one behind a pipe or in a substitution serves another."""
+    return tuple(_steps(command))
+
+
+def _steps(command: str) -> Iterator[ShellStep]:
     words: list[str] = []
     outputs: list[tuple[str, str]] = []
     arrow, aside, op, lead = "", False, "", ""
@@ -366,9 +374,8 @@ def steps_of(command: str) -> Iterator[ShellStep]:
             arrow = "&"  # `>&2`: the word that follows is no file
         elif found["op"]:
             if words or outputs:
-                yield ShellStep(
-                    words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead
-                )
+                text, whole = command[start:end].rstrip(), command[begin:stop]
+                yield ShellStep(words, outputs, aside, text, op, begin, whole, lead, _program_of(words))
                 begin, lead = -1, ""
             aside = _serves(found["op"], words)
             words, outputs, arrow = [], [], ""
@@ -376,7 +383,8 @@ def steps_of(command: str) -> Iterator[ShellStep]:
                 op = found["op"].strip() or "\n"
                 begin = found.start() if op == "(" else -1
     if words or outputs:
-        yield ShellStep(words, outputs, aside, command[start:end].rstrip(), op, begin, command[begin:stop], lead)
+        text, whole = command[start:end].rstrip(), command[begin:stop]
+        yield ShellStep(words, outputs, aside, text, op, begin, whole, lead, _program_of(words))
 
 
 def _serves(op: str, before: list[str]) -> bool:
@@ -389,9 +397,9 @@ def _unquote(word: str) -> str:
     return re.sub(r"\\(.)|[\"']", lambda m: m[1] or "", word) if '"' in word or "'" in word or "\\" in word else word
 
 
-def program_of(words: list[str]) -> tuple[str, list[str]]:
+def _program_of(words: list[str]) -> tuple[str, list[str]]:
     i = 0
-    while i < len(words) and (words[i] in _WRAPPERS or re.match(r"\w+=", words[i]) or words[i].isdigit()):
+    while i < len(words) and (words[i] in _WRAPPERS or _SETS.match(words[i]) or words[i].isdigit()):
         i += 1
     return as_program(basename(words[i]), words[i + 1 :]) if i < len(words) else ("", [])
 

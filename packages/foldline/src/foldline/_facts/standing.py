@@ -23,6 +23,7 @@ from foldline._facts.cues import (
 from foldline._facts.folders import is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
+from foldline._facts.patterns import rare
 from foldline._facts.repository import passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
@@ -60,13 +61,13 @@ _PASSING = pattern(r"^(?:/private)?/(?:tmp|var/tmp|var/folders)/|(?:/|\.log)$")
 _OF_FOLDER = pattern(r"__init__\.pyi?|mod\.rs|index\.[cm]?[jt]sx?")
 """A file whose name says nothing without its folder's."""
 
-_MISSING = pattern(
+_MISSING = rare(
     r"command not found|: not found$|not recognized as|[Nn]o such command"
     r"|(?:unrecognized|unexpected|unknown|invalid) (?:option|argument|flag|subcommand)"
 )
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
-_NOTHING = pattern(r"no matches found|No such file or directory|did not match any file")
+_NOTHING = rare(r"no matches found|No such file or directory|did not match any file")
 """How a command says that what it was to work on is not there: no error of the work unless a check says so."""
 
 _WHOLE = pattern(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")

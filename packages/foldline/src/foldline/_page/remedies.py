@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._clipping import cut
+from foldline._facts.patterns import rare
 from foldline._facts.shell import family
 from foldline._facts.standing import cause_of
 from foldline._facts.told import CAUSE
@@ -19,7 +20,7 @@ REMEDY = "; remedy: "
 """What stands between what a command failed with and how it has been run since."""
 
 _SET = pattern(r"(?:^|[;&|] )(?:env )?((?:[A-Za-z_]\w*=\S+ )+)")
-_ALLOWED = pattern(r"\bsandbox_permissions=\w+")
+_ALLOWED = rare(r"\bsandbox_permissions=\w+")
 _INSTALLS = pattern(r"(?:^|[;&|] )((?!git )[\w.-]+ (?:[\w-]+ )?(?:install|add) [^;&|]+)")
 """The variables that a command is run with, how Codex is asked to run it outside of its sandbox, and a step that installs something."""
 
