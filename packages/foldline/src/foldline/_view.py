@@ -277,8 +277,8 @@ def chain(messages: Iterable[Message], parent: str = "", apart: int = 0) -> Iter
 
 
 def _digest() -> Callable[[bytes], str]:
-    """What makes an id of bytes; `hashlib` has it from there too, and takes longer to load, with all of OpenSSL, than many a fold."""
-    from _blake2 import blake2b
+    """What makes an id of bytes; it loads OpenSSL, which no step needs that folds nothing."""
+    from hashlib import blake2b
 
     return lambda said: blake2b(said, digest_size=8).hexdigest()
 
