@@ -11,12 +11,15 @@ from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, system, wire_usage
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
-from foldline._sessions.values import Json, items, mapping, mappings, string
+from foldline._sessions.values import Json, items, mapping, mappings, newest, string
 
 LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
 
-_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content|parts)"\s*:')
+_SAID = rb'(?:(?!"role")"[^"\\]*+"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^\s"{}\[\],]++)\s*,\s*)*+'
+"""What may stand before the role of a message: its date, its id and the like, which are no objects and no lists."""
+
+_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*(?:"(?:content|parts)"|' + _SAID + rb'"role")\s*:')
 _ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
 _ITEM = re.compile(rb'\s*\[\s*\{\s*"type"\s*:\s*"(?:message|reasoning|(?:custom_tool|function)_call(?:_output)?)"')
 _LIST = re.compile(rb'[{,]\s*"(?:%s)"\s*:\s*\[' % "|".join(LISTS).encode())
@@ -65,7 +68,8 @@ def _reading(source: Source, about: Json, given: list[object], id: str, path: st
 
     format = wire.detect(mappings(given))
     entries: list[tuple[str, Message]] = _head(about)
-    for number, item in enumerate(map(mapping, given), 1):
+    rows = [*map(mapping, given)]
+    for number, item in enumerate(rows, 1):
         message = from_wire(item, format) if item else None
         if message is None:
             source.fault(1, f"message {number} has no role that a model knows")
@@ -80,7 +84,7 @@ def _reading(source: Source, about: Json, given: list[object], id: str, path: st
         id,
         path,
         tuple(entries),
-        model=string(about.get("model"), mapping(about.get("meta")).get("model")),
+        model=string(about.get("model"), mapping(about.get("meta")).get("model"), newest(rows, "model")),
         faults=tuple(source.faults),
     )
 
