@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ from typing import Any
 import pytest
 
 from foldline import Message, SessionError, open_session
-from foldline import _wires as wire
+from foldline._pairs import answers
 from foldline._sessions.opening import recognize
+from foldline.extend import Opaque, encode, text_of
 
 Row = Mapping[str, Any]
 
@@ -56,9 +59,9 @@ def test_messages_that_begin_with_what_stands_beside_them_are_a_list_of_messages
     said = messages(path)
     assert [message.role for message in said] == ["user", "assistant", "assistant", "user"]
     assert [call.id for message in said for call in message.calls] == ["k1"]
-    assert [wire.encode(message, "anthropic") for message in said] == rows
+    assert [encode(message, "anthropic") for message in said] == rows
     path.write_text(json.dumps(rows, indent=1))
-    assert [wire.encode(message, "anthropic") for message in messages(path)] == rows
+    assert [encode(message, "anthropic") for message in messages(path)] == rows
 
 
 def test_the_model_that_replies_name_is_the_sessions(path: Path) -> None:
@@ -130,3 +133,69 @@ def test_records_of_another_harness_behind_such_a_header_are_refused_by_name(pat
 def test_a_log_of_pi_in_which_nothing_was_said_yet_is_an_empty_session(path: Path, kind: str, version: int) -> None:
     write(path, [{**HARNESS[0], "version": version}, {"type": kind, "id": "1", "parentId": None}])
     assert messages(path) == []
+
+
+# -- lists whose rows are of two formats, or of none ----------------------------------------------------------------
+
+OPENAI_CALL: Row = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [{"id": "k1", "type": "function", "function": {"name": "count", "arguments": '{"what": "plums"}'}}],
+}
+OPENAI_RESULT: Row = {"role": "tool", "tool_call_id": "k1", "content": "nine"}
+ANTHROPIC_CALL, ANTHROPIC_RESULT = DATED[2], DATED[3]
+MIXED = [(OPENAI_CALL, ANTHROPIC_RESULT), (ANTHROPIC_CALL, OPENAI_RESULT)]
+
+
+@pytest.mark.parametrize("pair", MIXED)
+def test_a_call_that_another_formats_result_answers_has_it(path: Path, pair: tuple[Row, Row]) -> None:
+    rows = [{"role": "user", "content": "Count the plums."}, *pair, {"role": "assistant", "content": "Nine."}]
+    said = messages(write(path, rows))
+    assert [(answer.call.name, text_of(answer.result)) for answer in answers(said) if answer.call] == [
+        ("count", "nine")
+    ]
+    assert not [part for message in said for part in message.parts if isinstance(part, Opaque)]
+    assert [encode(message, message.format) for message in said] == rows
+
+
+@pytest.mark.parametrize("pair", MIXED)
+@pytest.mark.parametrize("to", ["anthropic", "openai-chat"])
+def test_a_list_of_two_formats_is_written_in_one(path: Path, pair: tuple[Row, Row], to: str) -> None:
+    rows = [{"role": "user", "content": "Count the plums."}, *pair, {"role": "assistant", "content": "Nine."}]
+    new = path.with_name("new.json")
+    command = ["compact", "--yes", "--to", to, "--out", str(new), "--session", str(write(path, rows))]
+    done = subprocess.run([sys.executable, "-m", "foldline", *command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    again = messages(new)
+    assert {message.format for message in again} == {to}
+    assert [(answer.call.name, text_of(answer.result)) for answer in answers(again) if answer.call] == [
+        ("count", "nine")
+    ]
+
+
+EVENTS: list[Row] = [
+    {"role": "user", "kind": "message", "content": "Count the plums.", "raw": {"type": "user.message"}},
+    {"role": "agent", "kind": "tool_use", "tool": "count", "content": "{}", "raw": {"type": "agent.tool_use"}},
+    {"role": "agent", "kind": "tool_result", "content": "nine", "raw": {"type": "agent.tool_result"}},
+]
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        (EVENTS, "message 2 is of role 'agent'"),
+        ([OPENAI_CALL, {"type": "tool_result", "output": "nine"}], "message 2 is of type 'tool_result'"),
+    ],
+)
+def test_what_stands_among_messages_and_is_none_is_refused_and_not_left_out(
+    path: Path, rows: list[Row], what: str
+) -> None:
+    with pytest.raises(SessionError, match=f"{what}, which openai-chat does not have; write") as caught:
+        open_session(write(path, rows))
+    assert caught.value.path == str(path)
+
+
+def test_rows_that_say_no_role_are_read_around_and_told(path: Path) -> None:
+    session = open_session(write(path, [DATED[0], {"cost": 3}, {}, *DATED[1:]]))
+    assert len(session.context.entries) == len(DATED)
+    assert [fault.what for fault in session.faults] == [f"message {n} has no role that a model knows" for n in (2, 3)]
