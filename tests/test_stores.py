@@ -364,3 +364,35 @@ def test_what_a_stores_owner_has_just_written_is_listed(home: Path) -> None:
         assert found[0].id == "ses_d"
     finally:
         owner.close()
+
+
+STARTED = """
+# aider chat started at 2026-01-03 10:00:00
+
+> Aider v0.86.1
+> Main model: claude-sonnet-4-5 with diff edit format
+
+#### /exit
+"""
+"""What a start of aider leaves in its history in which nobody asked anything."""
+
+
+def test_the_newest_chat_of_aider_is_the_one_in_which_something_was_said(home: Path) -> None:
+    path = home / ".aider.chat.history.md"
+    path.write_text(STARTED + AIDER + STARTED)
+    assert open_session(path).id == "2026-01-02 10:00:00"
+    assert [chat.id for chat in read_all(path)] == ["2026-01-01 10:00:00", "2026-01-02 10:00:00"]
+    assert open_session(f"{path}#1").id == "2026-01-01 10:00:00"
+
+
+def test_a_question_that_aider_did_not_answer_yet_is_the_newest_chat(home: Path) -> None:
+    path = home / ".aider.chat.history.md"
+    path.write_text(f"{AIDER}{STARTED.replace('/exit', 'and the figs?')}")
+    assert open_session(path).id == "2026-01-03 10:00:00"
+
+
+def test_a_history_of_aider_in_which_nothing_was_said_is_an_empty_chat(home: Path) -> None:
+    path = home / ".aider.chat.history.md"
+    path.write_text(STARTED * 2)
+    session = open_session(path)
+    assert (session.id, session.model) == ("2026-01-03 10:00:00", "claude-sonnet-4-5")

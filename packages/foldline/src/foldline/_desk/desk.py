@@ -13,7 +13,7 @@ from foldline._desk.overheads import usual
 from foldline._desk.plan import FoldPlan
 from foldline._engine.driving import run
 from foldline._engine.folding import folding
-from foldline._engine.steps import layers, steps_by_hand
+from foldline._engine.steps import MANUAL_SHARE, layers, steps_by_hand
 from foldline._errors import SessionError
 from foldline._facts.speech import project_rules
 from foldline._fold import Occasion, Trigger, reckoned
@@ -207,10 +207,25 @@ class Desk:
             known=known,
             branch=context.branch,
         )
-        steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, context.since)
+        steps = steps_by_hand(policy, view, reserving(self.budget, policy), overhead, self._left)
         after, fold = run(folding(view, steps, occasion), by)
         fold = reckoned(fold, view, after, self.model, overhead, held)
         return FoldPlan(self, policy, focus, writer, into, after, fold)
+
+    @property
+    def _left(self) -> int:
+        """How many entries stand as the newest fold made them.
+
+        Where its agent left more than a fold by hand would have, these end with its summary: what it kept is still to be told.
+        """
+        since, newest = self.session.context.since, self.session.newest_fold
+        made = self.view.entries[:since]
+        if newest is None or newest.ours or not newest.receipt.tokens_before:
+            return since
+        before = newest.receipt.tokens_before - self.meter.overhead
+        if sum(entry.tokens for entry in made) <= MANUAL_SHARE * before:
+            return since
+        return max((at for at, entry in enumerate(made, 1) if entry.message.summary), default=since)
 
     def _known(self) -> dict[str, Message]:
         """A page of what a compaction stands for that only its provider can read, in place of that and of what it repeats."""

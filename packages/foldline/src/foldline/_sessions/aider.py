@@ -40,7 +40,10 @@ _SCALE = {"k": 1_000, "M": 1_000_000}
 
 
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
-    """Every chat in the file, oldest first."""
+    """Every chat in the file in which something was said, oldest first; where none was, the newest start of one.
+
+    Each start of aider begins a chat, and its model sees no earlier one unless it was told to restore them.
+    """
     source = Source(path, strict=strict)
     chats: list[AiderChat] = []
     for number, line in source.lines(blank=True):
@@ -49,9 +52,8 @@ def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
             chats.append(AiderChat(started[1]))
         elif chats:
             chats[-1].take(number, text)
-    return source.sessions(
-        [(chat.started, partial(chat.reading, source)) for chat in chats], "no chat history of aider"
-    )
+    said = [chat for chat in chats if chat.spoken] or chats[-1:]
+    return source.sessions([(chat.started, partial(chat.reading, source)) for chat in said], "no chat history of aider")
 
 
 FORMAT = SessionFormat("aider", lambda head, path: bool(_HEAD.search(head)), read_all=_read_all)
@@ -68,6 +70,12 @@ class AiderChat:
         self.model = ""
         self._pieces: list[tuple[int, str, list[str]]] = []
         self._bills: dict[int, Usage] = {}
+
+    @property
+    def spoken(self) -> bool:
+        """Whether the user said something to a model, or a model answered; commands of aider alone are neither."""
+        parts = (part for _, message in self.entries() for part in message.parts)
+        return any(type(part) is Text and not part.by for part in parts)
 
     def take(self, number: int, line: str) -> None:
         """Takes one line."""

@@ -11,12 +11,15 @@ from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, system, wire_usage
 from foldline._sessions.reading import Reading, Stored
 from foldline._sessions.source import Source
-from foldline._sessions.values import Json, items, mapping, mappings, string
+from foldline._sessions.values import Json, items, mapping, mappings, newest, string
 
 LISTS = ("messages", "traj", "conversation", "history", "contents", "input")
 """The keys under which files keep their list of messages."""
 
-_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*"(?:role|content|parts)"\s*:')
+_SAID = rb'(?:(?!"role")"[^"\\]*+"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|[^\s"{}\[\],]++)\s*,\s*)*+'
+"""What may stand before the role of a message: its date, its id and the like, which are no objects and no lists."""
+
+_MESSAGE = re.compile(rb'\s*\[?\s*\{\s*(?:"(?:content|parts)"|' + _SAID + rb'"role")\s*:')
 _ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
 _ITEM = re.compile(rb'\s*\[\s*\{\s*"type"\s*:\s*"(?:message|reasoning|(?:custom_tool|function)_call(?:_output)?)"')
 _LIST = re.compile(rb'[{,]\s*"(?:%s)"\s*:\s*\[' % "|".join(LISTS).encode())
@@ -65,9 +68,11 @@ def _reading(source: Source, about: Json, given: list[object], id: str, path: st
 
     format = wire.detect(mappings(given))
     entries: list[tuple[str, Message]] = _head(about)
-    for number, item in enumerate(map(mapping, given), 1):
-        message = from_wire(item, format) if item else None
+    rows = [*map(mapping, given)]
+    for number, item in enumerate(rows, 1):
+        message = from_wire(item, _format_of(item, format)) if item else None
         if message is None:
+            _refuse_foreign(source, number, item, format)
             source.fault(1, f"message {number} has no role that a model knows")
             continue
         if message.role == "assistant" and (billed := wire_usage(item.get("usage"))):
@@ -80,9 +85,29 @@ def _reading(source: Source, about: Json, given: list[object], id: str, path: st
         id,
         path,
         tuple(entries),
-        model=string(about.get("model"), mapping(about.get("meta")).get("model")),
+        model=string(about.get("model"), mapping(about.get("meta")).get("model"), newest(rows, "model")),
         faults=tuple(source.faults),
     )
+
+
+def _format_of(item: Json, format: str) -> str:
+    """The list's format, or the one that is sure of an item which is none of the list's.
+
+    Some programs record the calls as one provider has them, and what came back as another one does.
+    """
+    from foldline import _wires as wire
+
+    if wire.named(format).tells(item) is not wire.Sign.NEVER:
+        return format
+    return next((name for name, other in wire.OWN.items() if other.tells(item) is wire.Sign.SURELY), format)
+
+
+def _refuse_foreign(source: Source, number: int, item: Json, format: str) -> None:
+    """Raises `SessionError` for a row that says what it is, and is nothing that a provider takes: left out, it would be lost."""
+    for key in ("role", "type"):
+        if said := string(item.get(key)):
+            way_out = "write the messages as OpenAI, Anthropic or Gemini take them"
+            raise source.refused(f"message {number} is of {key} {said!r}, which {format} does not have; {way_out}")
 
 
 def _head(about: Json) -> list[tuple[str, Message]]:

@@ -18,6 +18,14 @@ from foldline._sessions.values import Json, count, mapping, mappings, string
 
 _SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
+_STREAMED = re.compile(rb'(?m)^\s*\{\s*"type"\s*:\s*"init"[^\n]*"session_id"\s*:')
+"""What `--output-format stream-json` prints begins so; a caller may have put the prompt before it."""
+
+_LEFT_OUT = (
+    "what `--output-format stream-json` prints leaves out what the model read of tools; the chat of this session, "
+    "below ~/.gemini/tmp, is read"
+)
+
 
 _SUMMARY = re.compile(rb'(?m)(?:"\$set"\s*:\s*\{[^{}\[\]]*?|^\s*\{[^{}\[\]]*?|^  )"summary' + STRING)
 
@@ -27,6 +35,8 @@ def read(path: str, *, strict: bool = False) -> Reading:
     source = Source(path, strict=strict)
     chat = Chat()
     for line, row in rows(source):
+        if row.get("type") == "init" and "session_id" in row:
+            raise source.refused(_LEFT_OUT, line)
         if not chat.take(row):
             source.fault(line, "neither a message nor a change of the list")
     if not chat.about and not chat.messages and not chat.gone:
@@ -73,7 +83,7 @@ def _directory(path: str) -> str:
 
 FORMAT = SessionFormat(
     "gemini-cli",
-    lambda head, path: bool(_SIGN.match(head) or _CHANGE.search(head)),
+    lambda head, path: bool(_SIGN.match(head) or _CHANGE.search(head) or _STREAMED.search(head)),
     read,
     open=later("gemini_writing", "open_session"),
     stores=lambda environment: (

@@ -27,14 +27,18 @@ class Story:
         self.model = ""
         self.context = 0
 
-    def condense(self, id: str, gone: set[str], text: str, at: object, timestamp: str) -> None:
-        """Takes the forgotten entries out and puts the summary where it belongs."""
+    def condense(self, id: str, gone: set[str], text: str, timestamp: str) -> None:
+        """Takes the forgotten entries out and puts the summary where the first of them stood, behind the task where none did.
+
+        The event says the place as well, by a count of events of which not all are entries.
+        """
+        forgotten = [at for at, entry in enumerate(self.entries) if _is_of(entry, gone)]
         kept = [entry for entry in self.entries if not _is_of(entry, gone)]
-        self.folded += [entry for entry in self.entries if _is_of(entry, gone)]
+        self.folded += [self.entries[at] for at in forgotten]
         round = len(self.folds) + 1
         self.folds.append(summarized(id, timestamp, self.context, round, text))
         if text:
-            place = at if isinstance(at, int) and 0 <= at <= len(kept) else min(1, len(kept))
+            place = forgotten[0] if forgotten else min(1, len(kept))
             kept.insert(place, (f"{id}-summary", summary(text, round)))
         self.entries = kept
         self.since = len(kept)
@@ -54,9 +58,7 @@ def story(events: Sequence[Json], bills: Mapping[str, Json]) -> Story:
         id = string(event.get("id"), str(number))
         if event.get("kind") == "Condensation":
             gone = {name for name in items(event.get("forgotten_event_ids")) if isinstance(name, str)}
-            made.condense(
-                id, gone, string(event.get("summary")), event.get("summary_offset"), string(event.get("timestamp"))
-            )
+            made.condense(id, gone, string(event.get("summary")), string(event.get("timestamp")))
             continue
         message = _message(event)
         if message is None:

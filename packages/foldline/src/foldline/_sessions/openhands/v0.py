@@ -107,4 +107,4 @@ def _condense(made: Story, id: str, event: Json) -> None:
     start, end = args.get("forgotten_events_start_id"), args.get("forgotten_events_end_id")
     if isinstance(start, int) and isinstance(end, int):
         gone |= {name for name, _ in made.entries if name.isdecimal() and start <= int(name) <= end}
-    made.condense(id, gone, string(args.get("summary")), args.get("summary_offset"), string(event.get("timestamp")))
+    made.condense(id, gone, string(args.get("summary")), string(event.get("timestamp")))

@@ -12,7 +12,12 @@ from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder,
 PI = "pi"
 
 _START = re.compile(rb'\s*\{(?=[^\n]*"type"\s*:\s*"session")(?=[^\n]*"(?:id|timestamp|cwd)"\s*:)')
-_RECORD = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:message|model_change|thinking_level_change|compaction)"')
+_RECORD = re.compile(
+    rb'(?m)[{,]\s*"type"\s*:\s*"(?:model_change|thinking_level_change|compaction)"'
+    rb'|^(?=[^\n]*[{,]\s*"type"\s*:\s*"message")[^\n]*[{,]\s*"message"\s*:\s*\{'
+)
+"""What records say of their kind; others' rows of type "message" have none in them."""
+
 _ITEM = re.compile(rb'[{,]\s*"type"\s*:\s*"(?:input_text|output_text|function_call|reasoning)"')
 """What items of OpenAI's responses say, which have rows of type "message" as well."""
 

@@ -27,7 +27,10 @@ from foldline._tokens.meter import Meter
 from foldline._view import View
 from foldline._wires.usage import broke_off
 
-_OURS = ("session", "message", "compaction", "custom_message", "branch_summary", "model_change")
+_OURS = (*dialect.CONTRIBUTES, *dialect.SETTINGS, "custom", "label", "session_info", "context_edit")
+"""The kinds of record that are pi's or OpenClaw's."""
+
+_WAY_OUT = "a list of its messages, as OpenAI, Anthropic or Gemini take them, is read"
 COUNTED_SIZE = 64 * 1024 * 1024
 """Bytes of a file up to which another program's folds are counted; beyond, the newest one counts as the first."""
 
@@ -264,14 +267,17 @@ class Session:
             self._linear = self.version == 1
             records = (Record(line) for line in lines_from_end(fd, self._size))
             self._path = (tree.linear_path if self._linear else tree.live_path)(records)
+            if stranger := self._stranger(fd):
+                what = f"no log of pi or OpenClaw: of type {stranger.type!r} they have no such record; {_WAY_OUT}"
+                raise SessionError(what, path=self.path, line=line_number(fd, stranger.line.offset))
             self._sources: dict[str, Record] = {}
             entries = list(self._contributions())
             opening = _opening(fd) if self._path.compaction else []
             late = (tree.Damage(r.line.offset, "damaged line") for r in self._path.records if r.damaged)
             faults = sorted({*self._path.faults, *late})
             self.faults = [Fault(line_number(fd, fault.offset), fault.what) for fault in faults]
-        if not self.header and not any(r.type in _OURS for r in self._path.records):
-            raise SessionError("not a session of pi or OpenClaw", path=self.path, line=1)
+        if not self.header and not self._path.records:
+            raise SessionError("no log of pi or OpenClaw", path=self.path, line=1)
         if not self.header:
             self.faults.insert(0, Fault(1, "no header"))
         if self.version > dialect.KNOWN_VERSION:
@@ -297,6 +303,12 @@ class Session:
             course=course_of(marks.stages(self._path.records), entries),
             drafts=marks.drafts(self._path.records),
         )
+
+    def _stranger(self, fd: int) -> Record | None:
+        """The first record of a file that has records, and none of pi's or OpenClaw's."""
+        records = self._path.records or [Record(line) for line in lines_from_end(fd, self._size)][::-1]
+        told = (record for record in records if record.type != "session" and not record.damaged)
+        return None if any(map(_is_ours, records)) else next(told, None)
 
     def _version(self, first: Record) -> int:
         if self.header:
@@ -480,6 +492,13 @@ def _opening(fd: int) -> list[Message]:
             if message.usage and message.usage.prompt:
                 return said
     return []
+
+
+def _is_ours(record: Record) -> bool:
+    """Whether a record is of the dialect: of a kind of pi's or OpenClaw's, or a newer one that hangs on their tree."""
+    if record.type == "message":
+        return isinstance(record.data.get("message"), dict)
+    return record.type in _OURS or "parentId" in record.data
 
 
 def _is_system(record: Record) -> bool:
