@@ -31,6 +31,9 @@ SAID = "12 passed in 0.3s"
         "Script completed\nOutput:\n" + json.dumps({"content": [{"type": "text", "text": SAID}], "isError": False}),
         f"<returncode>0</returncode>\n<output>\n{SAID}\n</output>",
         f"{SAID}\n[The command completed with exit code 0.]\n[Current working directory: /srv]\n[Python interpreter: /usr/bin/python]",
+        f"Command: pytest -q\nDirectory: (root)\nOutput: {SAID}\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 203",
+        f"Output: {SAID}\nProcess Group PGID: 203",
+        'MCP tool \'push\' reported tool error for function call: {"name":"push","args":{"text":"{\\"a\\": 1}"}} with response: [{"functionResponse":{"name":"push","response":{"content":[{"type":"text","text":"' + SAID + '"}],"isError":true}}}]',
         f"{SAID}\n(Open file: n/a)\n(Current directory: /srv)\nbash-$",
     ],
 )  # fmt: skip

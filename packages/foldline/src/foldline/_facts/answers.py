@@ -27,6 +27,19 @@ _RECORD = pattern(r'\A\{(?:"[a-z_]+":(?:"[^"\\]*"|[\d.]+|null|true|false),)*"out
 """Codex's record of an output, up to the output."""
 
 _RECORD_END = pattern(r'"(?:,"[a-z_]+":(?:\{[^{}]*\}|"[^"\\]*"|[\d.]+|null|true|false))*\}\s*\Z')
+_BY_GEMINI = rare(
+    r"\A(?:Command: .*?\nDirectory: [^\n]*\n)?(?:Output|Stdout): (?:\(empty\)|(.*?))(?:\nStderr: (?:\(empty\)|(.*?)))?"
+    r"(?:\nError: (?:\(none\)|(.*?)))?(?:\nExit Code: [^\n]*)?(?:\nSignal: [^\n]*)?(?:\nBackground PIDs: [^\n]*)?\nProcess Group PGID: \S+\s*\Z",
+    re.DOTALL,
+)
+"""How Gemini CLI gives what a command put out."""
+
+_CALL_SAID_AGAIN = rare(
+    r"\AMCP tool '[^'\n]+' reported tool error for function call: .* with response: .*?\"text\":\"((?:[^\"\\]|\\.)*)\"",
+    re.DOTALL,
+)
+"""How Gemini CLI gives the error of a tool, behind the whole call."""
+
 _TAGS = pattern(r"\A<returncode>-?\d+</returncode>\s*<output>\n?|\A<output>\n?|\n?</output>\s*\Z")
 """Around an output of mini-swe-agent."""
 
@@ -63,6 +76,10 @@ class _ToolResult(msgspec.Struct, forbid_unknown_fields=True):
 @lru_cache(maxsize=16)
 def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""
+    if found := _BY_GEMINI.match(answer):
+        return "\n".join(filter(None, found.groups()))
+    if found := _CALL_SAID_AGAIN.match(answer):
+        return _unescaped(found[1])
     if answer.startswith(_REPORTS) and (found := _REPORTED.match(answer)):
         answer = answer[found.end() :].lstrip("\n")
     if answer.startswith("{") and (found := _RECORD.match(answer)):

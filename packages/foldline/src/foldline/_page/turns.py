@@ -27,7 +27,7 @@ AGAIN = 80
 _BLOCKS = ("```", "~~~", " |")
 """How a block of code and a table end."""
 
-_WAS_READ = re.compile(r"read \S+")
+_WAS_READ = re.compile(r"[Rr]ead(?:_file)? \S+")
 _LABELLED = re.compile(r"\*\*|[^.!?\n]{1,60}: ")
 """How a sentence begins that stands in a line of its own."""
 
@@ -121,7 +121,7 @@ class Turns:
         if is_edit(piece) and is_edit(group[-1].piece):
             return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
         if len(group) > 1 and _kind(piece) == _WHOLE == _kind(group[-1].piece):
-            paths = dict.fromkeys(each.piece.text.removeprefix(_WHOLE) for each in group)
+            paths = dict.fromkeys(each.piece.text.partition(" ")[2] for each in group)
             return f"- {anothers(f'{_WHOLE}{grouped(paths)}')}"
         if piece.by == "tool":
             head = self._heads.get((piece.at, piece.part), "")
