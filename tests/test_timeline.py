@@ -1811,3 +1811,28 @@ def test_of_an_older_report_that_lists_code_line_by_line_the_words_are_told() ->
     told = extract(Brief(2_000), [asked, says(words), next, *EDIT, says("Columns are read.")]).text
     assert "The export gets a web service of its own." in told
     assert not [line for line in lines if line in told]
+
+
+def test_of_a_long_request_that_is_over_less_is_told_than_of_one_that_is_not() -> None:
+    points = [f"Check that counter_{n} of the export is reset each night, and say where it is not." for n in range(40)]
+    asked = user("Please go through the export.\n" + "\n".join(f"- {each}" for each in points))
+    over = told_of(
+        [asked, *EDIT, says("All counters are reset."), user("And now the columns, please, all of them."), *EDIT], 8_000
+    )
+    assert 10 < sum(each in over for each in points) < 25
+    assert all(each in extract(Brief(8_000), [asked, *EDIT]).text for each in points)
+
+
+def test_of_a_look_up_that_was_reported_on_nothing_more_is_told_once_more_is_asked() -> None:
+    record = json.dumps({"booking": "JG7FMM", "cabin": "business", "card": "visa_2076", "from": "MCO", "to": "BOS"})
+    looked = [
+        user("Please look at JG7FMM."),
+        *runs("get_booking", {"number": "JG7FMM"}, record),
+        says("JG7FMM is in business, paid by visa_2076."),
+    ]
+    assert "from: MCO" in told_of(looked, 2_000)
+    told = told_of(
+        [*looked, user("And which flights are there on Tuesday?"), *runs("list_flights", {"on": "Tue"}, "[]")], 2_000
+    )
+    assert "from: MCO" not in told
+    assert "paid by visa_2076" in told

@@ -260,16 +260,18 @@ def _listed_anew(facts: Facts) -> set[int]:
 
 
 def _looked_up(facts: Facts) -> set[int]:
-    """The places of lines of outputs, of what was read in the web, and of what other look-ups brought and nobody wrote of, where a
-    report that closed the turn says what was found; what failed and what was changed brought more than it says."""
+    """The places of lines of outputs, of what was read in the web, and of what other look-ups brought and nobody wrote of, or before
+    the newest turn, where a report that closed the turn says what was found; what failed and what was changed brought more than it
+    says."""
     heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
     acting = {call for call, head in heads.items() if head.kind != "call"}
     web = {call for call, head in heads.items() if of_web(head)}
     asked = {call for call, head in heads.items() if not head.text.startswith("`")}
+    newest = max((request.newest for request in facts.latest.requests), default=-1)
 
     def told(piece: Piece) -> bool:
         call = (piece.at, piece.part)
-        return call in web or piece.kind == "excerpt" or (call in asked and not piece.used)
+        return call in web or piece.kind == "excerpt" or (call in asked and (piece.at < newest or not piece.used))
 
     brought = (
         (i, p) for i in led_to_report(facts) if (p := facts.pieces[i]).by == "tool" and p.kind in ("excerpt", "result")

@@ -13,7 +13,7 @@ from foldline._messages import replace
 from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_bare, is_raw, next_best, terms, unlike
 from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
-from foldline._page.superfluous import LONG_MESSAGE, reported
+from foldline._page.superfluous import LONG_MESSAGE, led_to_report, reported
 from foldline._page.turns import Turns
 from foldline._page.unreported import as_one, fresh, repeats, running, texts_of, unfinished, unreported
 from foldline._page.wholes import halved, standing, torn
@@ -31,6 +31,9 @@ MANY, MOST_OF_MANY = 100, 0.5
 LONG_WORDS, LONG_HEAD = 1_000, 700
 """Tokens that are told of one message of the user where no budget is to be filled, and those of its beginning: a longer one hands in
 what was worked through since."""
+
+ANSWERED_WORDS, ANSWERED_HEAD = 400, 280
+"""The same of one that a report answered while the user asked for more since."""
 
 CHEAP_WORDS = 0.25
 """The share in which they stand whole even where a hard budget is to tell as much as it can."""
@@ -77,6 +80,8 @@ class Timeline:
         self._running = [] if fills else texts_of(running(facts, found))
         pieces = Counter((each.piece.at, each.piece.part) for each in found if each.piece.by == "user")
         self._handed_in = {at for (at, _), many in pieces.items() if many >= MANY}
+        asked = max((request.newest for request in facts.latest.requests), default=-1)
+        self._answered = {at for i in led_to_report(facts) if (at := facts.pieces[i].at) < asked}
 
     def left(self) -> list[Candidate]:
         """The pieces that are not told."""
@@ -172,12 +177,10 @@ class Timeline:
         """A message, of a long one how it begins and how it ends."""
         behind = [*accumulate(each.cost for each in reversed(said))][::-1]
         before = accumulate(each.cost for each in said)
-        whole = behind[0] <= LONG_WORDS
-        return [
-            e
-            for e, head, tail in zip(said, before, behind)
-            if whole or head <= LONG_HEAD or tail <= LONG_WORDS - LONG_HEAD
-        ]
+        over = said[0].piece.at in self._answered
+        most, begins = (ANSWERED_WORDS, ANSWERED_HEAD) if over else (LONG_WORDS, LONG_HEAD)
+        whole = behind[0] <= most
+        return [e for e, head, tail in zip(said, before, behind) if whole or head <= begins or tail <= most - begins]
 
     def _spoken(self, words: Sequence[Candidate], most: int) -> Iterator[Candidate]:
         """The user's words, of a table or the like that was handed in what says most in `most` tokens."""
