@@ -271,3 +271,17 @@ def test_a_path_may_be_called_by_any_spelling_of_its_name() -> None:
     written = runs("write_to_file", {"absolutePath": r"c:\Apps\tides\count.py", "content": "x = 1", "task_progress": "- [x] Count"})  # fmt: skip
     assert files(written) == ["created: c:/Apps/tides/count.py"]
     assert files(runs("replace_in_file", {"relativePath": "src/rows.py", "diff": "x"})) == ["changed: src/rows.py"]
+
+
+def test_a_name_that_says_no_more_than_the_file_is_not_told_and_none_is_cut_within_a_word() -> None:
+    base = "axi4_master_bk_base_seq"
+    code = f"class axi4_student_example_write_sequence extends {base};\n  task body();\n  endtask\nendclass\n"
+    written = runs("Write", {"file_path": "axi4_student_example_write_sequence.sv", "content": code})
+    assert files(written) in (
+        ["created: axi4_student_example_write_sequence.sv"],
+        ["created: axi4_student_example_write_sequence.sv (body)"],
+    )
+    page = runs(
+        "Write", {"file_path": "src/Products.tsx", "content": "export function Products() {\n  return null\n}\n"}
+    )
+    assert files(page) == ["created: src/Products.tsx"]

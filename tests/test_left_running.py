@@ -85,3 +85,16 @@ def test_it_lasts_where_a_page_comes_back_as_text() -> None:
     page = compose(Brief(800), facts_of([*ASKED, *ran(SERVED)]))
     again = facts_of([Message("user", (Text(f"{SUMMARY_PREFIX}{page}{SUMMARY_SUFFIX}"),)), *ran("ls")])
     assert told(again) == [RUNS]
+
+
+FITS = "nohup python3 src/fit.py --dt 0.001 > /tmp/fit.log 2>&1 &"
+
+
+@pytest.mark.parametrize("end", ["[1]+  Done   ", "[1]-  Exit 2 ", "[2]   Terminated "])
+def test_what_a_shell_says_has_ended_has_ended(end: str) -> None:
+    started = ran(FITS, answer="[1] 4711")
+    other = ran("ls /tmp", answer=f"fit.log\n{end}       {FITS.removesuffix(' &')}")
+    assert any("src/fit.py" in line for line in told(facts_of([*ASKED, *started])))
+    assert told(facts_of([*ASKED, *started, *other])) == []
+    assert told(merge(facts_of([*ASKED, *started]), facts_of(other))) == []
+    assert not facts_of([*ASKED, *started, *other]).faults

@@ -452,7 +452,8 @@ def _sought(call: ToolCall) -> str:
 
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
     """A file with the names in it that were touched."""
-    touched = told_names(names.get(path, NamesTouched()).names)
+    own = path.rpartition("/")[2].partition(".")[0]
+    touched = told_names([each for each in names.get(path, NamesTouched()).names if each.split()[:1] != [own]])
     return f"{path} ({touched})" if touched else path
 
 

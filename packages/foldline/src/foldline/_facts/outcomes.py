@@ -11,6 +11,7 @@ from foldline._facts.cues import failing_keys
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.texts import fields, is_code
+from foldline._facts.wrappers import JOB_ENDED
 from foldline._messages import Text, ToolResult, Value, replace
 from foldline._patterns import pattern
 
@@ -165,6 +166,7 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
 def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     """How the call ended that `text` answers, by its client an `error` or not; only of a `command` may the words alone say so, where
     the client does not."""
+    text = JOB_ENDED.sub("", text)
     end = _told(text, runs=bool(command), error=error)
     tried = bool(command) and not only_looks(command)
     found = [*(_VERDICT.finditer(text) if tried and checks(family(command)) else ())]

@@ -10,6 +10,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.shell import KILLING, ends_soon, in_background
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
+from foldline._facts.wrappers import JOB_ENDED
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
@@ -83,6 +84,11 @@ class Running:
                 self._left.pop(step, None)
                 self._left[step] = step
                 begun.append(step)
+
+    def put_out(self, text: str) -> None:
+        """Takes down which programs a shell says have ended that command lines left running."""
+        for command in JOB_ENDED.findall(text):
+            self._left.update(dict.fromkeys(in_background(f"{command} &"), ""))
 
     def answered(self, called: Called, text: str) -> tuple[Called, bool]:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it

@@ -248,6 +248,8 @@ class Work:
             self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
+        if ended.command:
+            self.running.put_out(ended.answer)
         if ended.command and ended.seen:
             self.running.left(ended.command, failed=end.failed)
         if end.failed and "CONFLICT (" in ended.answer:

@@ -86,6 +86,9 @@ RAN_BY_USER = rare(r"\ARan `([^\n]+)`\n```\n(.*?)\n?```", re.DOTALL)
 
 PUT_OUT = rare(r"</?bash-std(?:out|err)>")
 
+JOB_ENDED = rare(r"^\[\d+\][+-]?[ \t]+(?:Done|Exit \d+|Terminated|Killed)(?:\(\d+\))?[ \t]+(\S[^\n]*)$", re.MULTILINE)
+"""How a shell says, amid the output of another command, that a program has ended which it left running."""
+
 ARGUMENTS = "command-args"
 OWN_COMMAND = pattern(
     r"<command-name>\s*/(?:model|effort|fast|config|theme|color|vim|voice|login|logout|exit|quit|clear|context|cost|usage|status|statusline|"

@@ -260,9 +260,16 @@ def _with_names(file: File) -> str:
     nothing is known."""
     most = 1 if file.made and file.path.endswith(PROSE) else _NAMES_OF_ONE
     some = file.names[:most] if file.made else file.names[-most:]
-    names = dict.fromkeys(cut(name.partition("(")[0].strip(), _NAME) for name in some)
+    own = file.path.rpartition("/")[2].partition(".")[0]
+    names = dict.fromkeys(told for name in some if (told := _in_short(name)) != own)
     moved = f"{file.path} → {file.to}" if file.to else file.path
     return f"{moved} ({', '.join(filter(None, names))})" if any(names) else ""
+
+
+def _in_short(name: str) -> str:
+    """A name that was touched, without what it is called with, and of a long one without what it is based on."""
+    name = name.partition("(")[0].strip()
+    return cut(name if len(name) <= _NAME else name.partition(" extends ")[0], _NAME)
 
 
 def _few(ranked: Sequence[File], of_folder: int) -> Iterator[File]:
