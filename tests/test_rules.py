@@ -29,6 +29,7 @@ HARMLESS = [
     "Does the page keep its state on reload, I wonder.", "I want to understand how the parser works.",
     "Ich habe keine Ahnung, woran das liegt.", "I found a nice cafe nearby because it was raining.",
     "The problem set is important for the students.", "Let me know what you think about it.",
+    "Yes, please go ahead and upgrade all the remaining bookings to business class wherever you can.",
     "The village remains unchanged, but the tension remains palpable.", "Created by the build system on each run.", "It works on my machine now, I hope.", "add a login page",
     "fix the bug", "it must never return None but it does",
 ]  # fmt: skip
@@ -783,3 +784,23 @@ def test_what_is_ordered_for_good_outlasts_the_work_at_hand(rule: str) -> None:
         user("Read the newest change of the timetable, and tell me what you find."),
     ]
     assert rule in [each.text for each in facts_of(said).rules]
+
+
+def test_what_is_ordered_again_for_other_work_stands() -> None:
+    def ask(work: str, *orders: str) -> Message:
+        listed = "\n".join(f"- {each}" for each in orders)
+        return user(
+            f"We are implementing the next core feature of the harbour:\n\n{work}\n\nIMPORTANT:\n{listed}\n\n"
+            + "The tides are read from the files of the port as before, and each berth has its own page. " * 6
+        )
+
+    first = ask("BERTHS", "do NOT start the dev server", "do NOT remove the old pages")
+    second = ask("TICKETS", "do NOT start the dev server", "do NOT print them yet")
+
+    def stands(*messages: Message) -> bool:
+        rules = facts_of([*messages, says("Done."), user("Help me with the grant of the port, please.")]).rules
+        return "do NOT start the dev server" in [rule.text for rule in rules if rule.lifetime == "standing"]
+
+    assert not stands(first)
+    assert not stands(second)
+    assert stands(first, says("Done."), second)

@@ -16,7 +16,7 @@ from foldline._facts.literals import literals
 from foldline._facts.pasted import code, specified
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.rules import bids, case_of, only_a_case, rules_in, ruling
+from foldline._facts.rules import bids, case_of, is_long, only_a_case, rules_in, ruling
 from foldline._facts.speakers import Span
 from foldline._facts.speech import own_part, project_rules
 from foldline._facts.splitting import split
@@ -59,6 +59,8 @@ stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 _SKILL_NAME = pattern(rf"{re.escape(SKILL)}[^\n]*[/\\]([\w:.-]+)[/\\]?[ \t]*(?:\n|$)")
 """The folder of a skill, which has its name."""
 
+_LABEL, _LETTERS = pattern(r"\A(?:After|Before|Then|Rules?|Important|Note): ", re.IGNORECASE), re.compile(r"\w+")
+
 _CALLED = pattern(r"/[\w:-]+")
 """A request that is the name of a command."""
 
@@ -81,6 +83,8 @@ class Said:
     def __init__(self, pieces: Pieces, plan: Plan) -> None:
         self.requests: dict[str, UserRequest] = {}
         self.rules: dict[str, Rule] = {}
+        self._ruled: set[str] = set()
+        """What the user ordered in long requests before, by its letters alone."""
         self._pieces = pieces
         self._plan = plan
         self._language = ""
@@ -180,13 +184,17 @@ class Said:
         self._pieces.another_spoke = False
 
     def _bind(self, words: str, at: int, *, closed: bool) -> None:
-        """The rules in the user's words; one that they take back, or say again with other amounts, is none any more."""
+        """The rules in the user's words; one that they take back, or say again with other amounts, is none any more, and what they
+        order again for other work stands."""
         self._language = language_of(words, self._language)
         said = rules_in(words, self._language)
         self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said, closed=closed)}
         for text, lifetime in said:
-            if lifetime in ("standing", "task", "once"):
-                self.rules.setdefault(text, Rule(text, at, "user", lifetime))
+            if lifetime not in ("standing", "task", "once"):
+                continue
+            again = is_long(words) and _letters_of(text) in self._ruled
+            self.rules.setdefault(text, Rule(text, at, "user", "standing" if again else lifetime))
+        self._ruled.update(_letters_of(text) for text, _ in said if is_long(words))
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
@@ -222,6 +230,11 @@ def _told_amid(passage: Passage) -> Passage | None:
     text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
     says = says_back(text) or len(text) >= LEADING or literals(text)
     return passage._replace(text=text) if text and says else None
+
+
+def _letters_of(rule: str) -> str:
+    """A rule without the label that it stands under, in small letters and without signs."""
+    return " ".join(_LETTERS.findall(_LABEL.sub("", rule).casefold()))
 
 
 def _below(order: str) -> str:

@@ -93,14 +93,16 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
     behind the messages is told there.
 
     One behind which the agent worked on and closed the turn is open where that report, or a later one, says so; one of the turn
-    that runs still until the work went on.
+    that runs still until the work went on. What a tool refused is over once the user asked for two things more, behind the messages too.
     """
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
     end, facts = facts.end, facts.latest
     still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
-    alike = {_likeness(fault): fault for fault in still}
     tried = {c.tried[:SOURCE] for c in facts.commands}
+    lately = sorted([0, *(request.newest for request in facts.requests)])[-2:][0]
+    still = [fault for fault in still if fault.source in tried or fault.seen >= lately]
+    alike = {_likeness(fault): fault for fault in still}
     for fault in sorted(alike.values(), key=lambda fault: fault.seen):
         if fault.seen >= end or (_PROBE.match(fault.source) and not checks(fault.key)):
             continue
