@@ -192,8 +192,9 @@ class Said:
         for text, lifetime in said:
             if lifetime not in ("standing", "task", "once"):
                 continue
-            again = is_long(words) and _letters_of(text) in self._ruled
-            self.rules.setdefault(text, Rule(text, at, "user", "standing" if again else lifetime))
+            if is_long(words) and _letters_of(text) in self._ruled:
+                self.rules[text] = Rule(text, at, "user", "standing")
+            self.rules.setdefault(text, Rule(text, at, "user", lifetime))
         self._ruled.update(_letters_of(text) for text, _ in said if is_long(words))
 
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
