@@ -791,7 +791,7 @@ def test_what_is_ordered_again_for_other_work_stands() -> None:
         listed = "\n".join(f"- {each}" for each in orders)
         return user(
             f"We are implementing the next core feature of the harbour:\n\n{work}\n\nIMPORTANT:\n{listed}\n\n"
-            + "The tides are read from the files of the port as before, and each berth has its own page. " * 6
+            + "The tides are read from the files of the port as before, and each berth has its own page. " * 12
         )
 
     first = ask("BERTHS", "do NOT start the dev server", "do NOT remove the old pages")
