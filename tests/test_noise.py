@@ -52,3 +52,16 @@ def test_of_the_web_what_the_agent_made_nothing_of_is_not_told_once_it_wrote() -
 def test_what_was_read_for_an_answer_is_told_though_files_were_written_for_another_request() -> None:
     asked = user("What else does the page of the tests have? Only tell me, please, and change nothing.")
     assert "analytics_2" in page([SPECIFY, *WRITTEN, says("Done: src/tools.py creates tests."), asked, *READ])
+
+
+def test_of_an_output_numbers_and_codes_without_words_are_not_told_to_read() -> None:
+    output = "GTAACCAGTCACCCTT-1 1\nservice yes || 4 6 | 122 132\naccuracy: 0.93\nThe fit of mirror_7 took 12 rounds.\n"
+    asked = user(
+        "Please fit the model of mirror_7 with GTAACCAGTCACCCTT-1 and service 122, and tell me the accuracy of 0.93."
+    )
+    fitted = bash("python fit.py && python more.py", output)
+    told = page([asked, *fitted]).partition("## What happened")[2]
+    assert "GTAACCAGTCACCCTT-1 1" not in told
+    assert "|| 4 6 |" not in told
+    assert "accuracy: 0.93" in told
+    assert "The fit of mirror_7 took 12 rounds." in told

@@ -1,4 +1,5 @@
-"""What of the outputs of tools reads as noise: objects of a program amid words, and what the web brought that led to nothing."""
+"""What of the outputs of tools reads as noise: objects of a program amid words, what has no words at all, and what the web brought
+that led to nothing."""
 
 from __future__ import annotations
 
@@ -12,6 +13,10 @@ from foldline._page.choosing import BROUGHT
 _OBJECT = re.compile(r'\w":\s?["{\[\d]|\w":(?:true|false|null)')
 """A key of an object with how its value begins, as a program writes both."""
 
+_VALUE = re.compile(r"[^\W\d_][\w .,%/()-]{1,48}[:=→] ?\S|[\u3040-\u9fff\uac00-\ud7a3]{3}")
+_WORD, _WORDS = re.compile(r"[^\W\d_]{3,}"), 3
+"""A value with its name, and how many words a line of an output has that says something without."""
+
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web."""
 
@@ -22,8 +27,8 @@ def of_web(call: Piece) -> bool:
 
 
 def noise(facts: Facts) -> set[int]:
-    """The places of parts of objects amid the words of an output, and of what the web brought that the agent took nothing of
-    before it changed something for the same request; what a call failed with is told."""
+    """The places of parts of objects amid the words of an output, of lines without words, and of what the web brought that the agent
+    took nothing of before it changed something for the same request; what a call failed with is told."""
     heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
     asked = sorted(request.newest for request in facts.requests)
     changed = {bisect_right(asked, p.at): p.at for p in facts.pieces if p.kind == "change"}
@@ -35,8 +40,13 @@ def noise(facts: Facts) -> set[int]:
     return {
         i
         for i, piece, call in _brought(facts, heads)
-        if is_over(piece, call) or (not piece.begins and _OBJECT.search(piece.text))
+        if is_over(piece, call) or (not piece.begins and _OBJECT.search(piece.text)) or _is_mute(piece)
     }
+
+
+def _is_mute(piece: Piece) -> bool:
+    lines = piece.kind == "excerpt" and not piece.begins
+    return lines and not _VALUE.search(piece.text) and len(_WORD.findall(piece.text)) < _WORDS
 
 
 def _brought(facts: Facts, heads: dict[tuple[int, int], Piece]) -> Iterator[tuple[int, Piece, Piece]]:
