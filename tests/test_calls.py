@@ -145,3 +145,10 @@ def test_what_an_agent_notes_down_to_think_is_a_thought_and_no_call() -> None:
     ).text
     assert "· BOH180 costs 5662 now and 1204 in economy, which saves 4458." in text
     assert "logged" not in text
+
+
+def test_an_edit_by_a_program_is_told_by_what_it_puts_in_place_of_what() -> None:
+    first = """sed -i 's/parent.config.getini("python_files") + \\["__init__.py"\\]/parent.config.getini("python_files")/' src/python.py"""
+    lines = told([*bash(first), *bash("sed -i 's/a/b/' src/python.py")])
+    assert lines[0].startswith("""`sed -i 's/parent.config.getini("python_files") + \\["__init__""")
+    assert len(lines) == 2

@@ -82,7 +82,7 @@ def test_a_receipt_says_what_the_cache_lost_and_what_later_calls_save() -> None:
     now = [1_000.0]
     compactor = Compactor(SONNET, window=20_000, clock=lambda: now[0])
     messages: list[dict[str, Any]] = []
-    for message in history(60):
+    for message in history(64):
         messages.append(message)
         if message["role"] == "user":
             compactor.fit(messages)

@@ -285,3 +285,11 @@ def test_a_name_that_says_no_more_than_the_file_is_not_told_and_none_is_cut_with
         "Write", {"file_path": "src/Products.tsx", "content": "export function Products() {\n  return null\n}\n"}
     )
     assert files(page) == ["created: src/Products.tsx"]
+
+
+def test_of_a_file_that_is_written_anew_nobody_knows_what_is_new_in_it() -> None:
+    code = "def shine():\n    return 1\n\n\ndef dim():\n    return 0\n"
+    anew = runs("Write", {"file_path": "src/lamp.py", "content": code})
+    assert files(anew) == ["created: src/lamp.py (shine, dim)"]
+    assert files([*read("src/lamp.py"), *anew]) == ["changed: src/lamp.py"]
+    assert files([*anew, *anew]) == ["created: src/lamp.py (shine, dim)"]

@@ -1836,3 +1836,27 @@ def test_of_a_look_up_that_was_reported_on_nothing_more_is_told_once_more_is_ask
     )
     assert "from: MCO" not in told
     assert "paid by visa_2076" in told
+
+
+def test_of_a_list_with_which_an_older_report_begins_all_is_told_or_nothing() -> None:
+    numbers = ["NM1VX1", "KC18K6", "S61CZX", "H8Q05L", "WUNA5K"]
+    ids = (
+        "These are your bookings:\n\n"
+        + "\n".join(f"{i}. {each}" for i, each in enumerate(numbers, 1))
+        + "\n\n"
+        + "Each of them can be changed until the day before it begins. The price is that of the day. Bags stay as they are. A refund takes a week."
+    )
+    later = [
+        m
+        for n in range(8)
+        for m in (
+            user(f"What about the tide of harbour_{n}, is it high enough for the ferry on day {n}?"),
+            *bash(f"tide {n}", f"high at {n} h"),
+            says(f"Harbour_{n} has its high tide at {n} h, which is enough for the ferry. " * 6),
+        )
+    ]
+    for room in (500, 700, 900, 1_200):
+        told = extract(
+            Brief(room), [user("Which bookings do I have, please?"), *bash("bookings", "5"), says(ids), *later]
+        ).text
+        assert sum(f". {each}" in told for each in numbers) in (0, 5), room

@@ -50,6 +50,9 @@ _CODED = pattern(r"(?:perl|ruby|node|bun|deno|php|python[\d.]*|sed|awk|gawk|jq)\
 _CODE = (80, 40, 16)
 """Characters of each piece of code that are told, the fewer the longer the command."""
 
+_EDITS, _EDIT = re.compile(r"sed (?:-\w+ )*-\w*i"), 80
+"""How `sed` edits a file by the code that it is given, and the characters that are told of that."""
+
 _LONG = 140
 """Characters from which a command is long."""
 
@@ -105,7 +108,14 @@ def _without_code(step: str, name: str, most: int) -> str:
     """A step without the code that its program is given, but for as many characters."""
     if not _CODED.match(name):
         return step
-    return _QUOTED.sub(lambda code: code[0] if len(code[0]) <= most and "\n" not in code[0] else "'…'", step)
+    edits = _EDITS.match(step) is not None
+
+    def short(code: re.Match[str]) -> str:
+        if len(code[0]) <= most and "\n" not in code[0]:
+            return code[0]
+        return f"'{code[0][1:].partition(chr(10))[0][:_EDIT]}…'" if edits else "'…'"
+
+    return _QUOTED.sub(short, step)
 
 
 def _asked_about(query: re.Match[str]) -> str:

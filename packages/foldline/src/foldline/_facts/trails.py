@@ -39,10 +39,11 @@ class Trails:
         names: tuple[str, ...] = (),
     ) -> None:
         """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified
-        elsewhere; what it made and put in the place of a file that is known is gone, as that is changed. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
+        elsewhere, which says nothing of what is new in it; what it made and put in the place of a file that is known is gone, as that is changed. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
-            verb = "modified" if old is not None and old.state not in ("deleted", "renamed") else "created"
+            over = old is not None and old.state not in ("deleted", "renamed")
+            verb, names = "modified" if over else "created", () if over else names
         replaced = to if verb == "renamed" and self._known_as(to) in self.files else ""
         if replaced and old is not None and old.made:
             verb, to = "deleted", ""

@@ -14,6 +14,7 @@ from foldline._facts.edits import PROSE
 from foldline._facts.folders import BELOW, EARLIER, TRIED, grouped, home_of, is_absolute, seen_from
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
+from foldline._facts.trails import STAGED
 from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
 from foldline._page.quoting import size
@@ -91,7 +92,7 @@ def few_files(facts: Facts, room: int) -> list[str]:
     known, asked = _known(facts), _asked(facts)
     over = _committed_before(facts)
     there = (f for f in known.changed if f.state in ("created", "modified"))
-    earlier = [f for f in there if any(commit >= f.changed_at for commit in over)]
+    earlier = [f for f in there if f.path not in known.below and any(commit >= f.changed_at for commit in over)]
     earlier = earlier if len(earlier) < len(known.changed) else []
     tried = [f for f in known.changed if f.path in known.tries]
     work = [f for f in known.changed if f.path not in known.tries]
@@ -128,7 +129,8 @@ def _known(facts: Facts) -> _Known:
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some)
     here = {file.path for file in facts.files if file.changed and file.changed_at < facts.end}
-    later = [_from(located, f).path for f in some if f.changed_at >= facts.end and f.path not in here]
+    since = (f for f in some if f.changed_at >= facts.end and f.path not in here and {*f.actions} != {STAGED})
+    later = [_from(located, f).path for f in since]
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
     root, home = base_of(facts), located or _home(facts)
     if home and root.startswith(home):

@@ -4,7 +4,7 @@ one, its outline, or how it opens."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 
 from foldline._facts.cues import asks
 from foldline._page.choosing import Candidate
@@ -141,8 +141,12 @@ def _outline(report: Report) -> list[Candidate]:
 
 
 def _opening(report: Report) -> list[Candidate]:
-    """How it begins, and what was left open."""
-    return _whole(report, [*report[:OPENING], *(each for each in report[OPENING:] if each.piece.open)])
+    """How it begins, with all of a short list and nothing of a longer one, and what was left open."""
+    begins = [*report[:OPENING]]
+    if begins[-1].piece.item:
+        items = [*takewhile(lambda each: each.piece.item, report[OPENING - 1 :])]
+        begins[-1:] = items if _cost(items) <= BRIEF else []
+    return _whole(report, [*begins, *(each for each in report[OPENING:] if each.piece.open and each not in begins)])
 
 
 def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
