@@ -1479,3 +1479,18 @@ def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:
     assert told[0] == "> I'd like to switch to v6 still"
     assert told[-1] == "> 2"
     assert "Just switch, and mend what breaks." in told[1]
+
+
+def test_short_words_below_what_they_quote_of_the_agent_are_told_with_that() -> None:
+    menu = says(
+        "Your options:\n\n1. Remove the lamp from the list\n2. Set it again later\n3. Let the lamp check who set it before\n\nThe simplest would be option 1."
+    )
+    chosen = user(">  3. Let the lamp check who set it before\n \nlet's try this")
+    asked = user("Why does the lamp of the harbour go out when the second keeper signs in?")
+    quote = "3. Let the lamp check who set it before"
+    told = page_before([chosen, says("It checks now.")], [asked, *bash("cat lamp.py", "x = 1\n" * 300), menu])
+    first = told.splitlines()[0]
+    assert quote in first
+    assert "option 1" not in first
+    now = extract(Brief(1_500), [asked, *bash("cat lamp.py", "x"), menu, chosen, *edit("src/lamp.py")]).text
+    assert quote in now.partition("## What happened")[0]

@@ -17,7 +17,7 @@ from foldline._facts.outcomes import alarming
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
-from foldline._facts.said import Said, asked
+from foldline._facts.said import Said, asked, requested
 from foldline._facts.speakers import Span, acting, continued, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
@@ -77,7 +77,7 @@ def user_words(messages: Sequence[Message]) -> Iterator[str]:
     """What the user asks for in each message that holds words of the user's, or a command for the agent; of what was pasted
     without a word the first line."""
     for spans in spoken(messages):
-        said = "\n".join(filter(None, map(asked, spans))).strip()
+        said = requested(spans)
         pasted = (line for span in spans if span.by == "paste" for line in span.text.splitlines() if line.strip())
         if words := said or "".join(f"{PASTED}{line.strip()}" for line in islice(pasted, 1)):
             yield words

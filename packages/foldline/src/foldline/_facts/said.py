@@ -39,6 +39,9 @@ BEHIND = 50
 QUESTION = 160
 """Characters that are told of a question beside its answer."""
 
+QUOTED = 400
+"""Characters of what short words quote that belong to them."""
+
 SUMS_UP = 60
 """Characters from which a message of the agent says what other agents found, and not only that it read them."""
 
@@ -92,7 +95,7 @@ class Said:
     def ask(self, spans: Sequence[Span], at: int, *, amid: bool, questions: Sequence[str] = ()) -> bool:
         """Takes down what a message asks for, or answers to `questions`, all of it as one request; answers whether it was not asked
         for before."""
-        words = "\n".join(filter(None, map(asked, spans)))
+        words = requested(spans)
         size = len(words)
         if size > REQUEST_CHARACTERS:
             head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
@@ -255,6 +258,16 @@ def asked(span: Span) -> str:
     if span.by == "command" and (called := _COMMAND.search(span.text)):
         return f"/skill:{called['skill']}" if called["skill"] else (called[1] or called[2]).strip()
     return span.text if span.by == "user" else ""
+
+
+def requested(spans: Sequence[Span]) -> str:
+    """What the user asks for in a message; short words with the lines that they quote above them, of which they say what is wanted."""
+    words = "\n".join(filter(None, map(asked, spans))).strip()
+    above = spans[0].text if len(spans) > 1 and spans[0].by == "paste" else ""
+    quoted = [line.lstrip("> ").rstrip() for line in above.splitlines() if line.strip()]
+    if not (words and len(words) <= ANSWER and above.lstrip().startswith(">") and len(above) <= QUOTED):
+        return words
+    return "\n".join((*quoted, words))
 
 
 def _with_questions(spans: Sequence[Span], questions: Sequence[str]) -> str:
