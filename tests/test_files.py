@@ -267,6 +267,19 @@ def test_what_code_would_write_that_is_only_saved_is_not_written() -> None:
     assert files(bash("python3 - <<'EOF'\nopen('boats.json', 'w').write('7')\nEOF", "")) == ["created: boats.json"]
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "rows.to_csv('tides.csv', index=False)",
+        "out = 'tides.csv'\nrows.to_csv(out)",
+        "plt.savefig('tides.csv', dpi=90)",
+        "np.savetxt('tides.csv', rows)",
+    ],
+)
+def test_what_code_saves_by_a_library_is_written(code: str) -> None:
+    assert files(bash(f"python3 - <<'EOF'\n{code}\nEOF", "")) == ["created: tides.csv"]
+
+
 def test_a_path_may_be_called_by_any_spelling_of_its_name() -> None:
     written = runs("write_to_file", {"absolutePath": r"c:\Apps\tides\count.py", "content": "x = 1", "task_progress": "- [x] Count"})  # fmt: skip
     assert files(written) == ["created: c:/Apps/tides/count.py"]

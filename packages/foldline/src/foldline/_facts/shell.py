@@ -24,11 +24,15 @@ _HEREDOC = rare(r"<<-?\s*(['\"]?)(\w+)\1")
 _TOKEN = re.compile(
     r"#[^\n]*|\\\n|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<arrow>>>?|<)|(?P<op>&&|\|\||\|&?\s*|[;&\n()])"
 )
+_SAVERS = r"\.(?:to_(?:csv|excel|json|parquet|html|markdown|latex|pickle)|savefig|savetxt|savez?(?:_compressed)?)\(\s*"
+"""How the libraries that programs keep tables, arrays and pictures with save them."""
 _WRITES_IN_CODE = rare(
     r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
+    rf"""|{_SAVERS}["']([^"'\n]{{1,200}})["']"""
 )
 _WRITES_BY_NAME = rare(
     r"\bopen\(\s*(\w{1,60})\s*,\s*(?:mode=)?[\"'][wax]|\b(\w{1,60})\.write_(?:text|bytes)\(|\bwriteFile(?:Sync)?\(\s*(\w{1,60})\s*,"
+    rf"|{_SAVERS}(\w{{1,60}})\s*[,)]"
 )
 _NAMES_IN_CODE = re.compile(r"""\b(\w{1,60})\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?["'`]([^"'`\n]{1,200})["'`]""")
 """How code writes a file that a variable names, and how it names one."""
