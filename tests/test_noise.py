@@ -54,6 +54,26 @@ def test_what_was_read_for_an_answer_is_told_though_files_were_written_for_anoth
     assert "analytics_2" in page([SPECIFY, *WRITTEN, says("Done: src/tools.py creates tests."), asked, *READ])
 
 
+def test_measures_of_many_things_are_not_told_to_read_without_the_names_that_stand_in_other_lines() -> None:
+    depths = "".join(
+        f"{bay}:\n  Min: {low}, Max: 17.64\n  Readings: 93/2548 ({share}%)\n"
+        for bay, low, share in (
+            ("north", "0.21", "2.8"),
+            ("east", "1.83", "3.6"),
+            ("south", "0.27", "6.2"),
+            ("west", "0.35", "9.1"),
+        )
+    )
+    asked = user(
+        "Please measure the depths. I had Min 0.21, 0.35 and 0.27 and Max 17.64 of 2548 readings, Mean 1.77, in a_b, once."
+    )
+    measured = bash("python3 depths.py", f"{depths}Mean: 1.77\n")
+    told = page([asked, *measured])
+    assert "Max: 17.64" not in told
+    assert "Mean: 1.77" in told
+    assert "Min: 0.21, Max: 17.64" in page([asked, *measured], fills=True)
+
+
 def test_of_an_output_numbers_and_codes_without_words_are_not_told_to_read() -> None:
     output = "GTAACCAGTCACCCTT-1 1\nservice yes || 4 6 | 122 132\naccuracy: 0.93\nThe fit of mirror_7 took 12 rounds.\n"
     asked = user(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 
 from foldline._facts.types import Facts, Piece
@@ -16,6 +17,13 @@ _OBJECT = re.compile(r'\w":\s?["{\[\d]|\w":(?:true|false|null)')
 _VALUE = re.compile(r"[^\W\d_][\w .,%/()-]{1,48}[:=→] ?\S|[\u3040-\u9fff\uac00-\ud7a3]{3}")
 _WORD, _WORDS = re.compile(r"[^\W\d_]{3,}"), 3
 """A value with its name, and how many words a line of an output has that says something without."""
+
+_MEASURE, _NUMBER = (
+    re.compile(r"[^\W\d](?:[^\W\d]|[ -]){0,40}: [-\d][^:]*(?:, [^\W\d][^:]*: [-\d][^:]*)*"),
+    re.compile(r"\d+(?:[.,]\d+)*"),
+)
+_ALIKE = 3
+"""What was measured, by no name of what it was measured of, and lines from which many say the same but for their numbers."""
 
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web."""
@@ -37,11 +45,23 @@ def noise(facts: Facts) -> set[int]:
         read = of_web(call) and not piece.used
         return read and changed.get(bisect_right(asked, piece.at), -1) > piece.at
 
+    brought = [*_brought(facts, heads)]
     return {
         i
-        for i, piece, call in _brought(facts, heads)
+        for i, piece, call in brought
         if is_over(piece, call) or (not piece.begins and _OBJECT.search(piece.text)) or _is_mute(piece)
-    }
+    } | _nameless([(i, piece) for i, piece, _ in brought if piece.kind == "excerpt"])
+
+
+def _nameless(excerpts: list[tuple[int, Piece]]) -> set[int]:
+    """The places of measures that an output has of many things, whose names stand in other lines."""
+    measures = [
+        (i, (piece.at, piece.part, _NUMBER.sub("0", piece.text)))
+        for i, piece in excerpts
+        if _MEASURE.fullmatch(piece.text)
+    ]
+    times = Counter(alike for _, alike in measures)
+    return {i for i, alike in measures if times[alike] >= _ALIKE}
 
 
 def _is_mute(piece: Piece) -> bool:
