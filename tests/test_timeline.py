@@ -34,6 +34,33 @@ def told_of(messages: Sequence[Message], tokens: int) -> str:
     return "\n".join(happened(messages, tokens))
 
 
+# -- offers and questions -------------------------------------------------------------------------------------------
+
+OFFERED = [
+    ("The mirrors sync at 3 am and not at 2 am.", "Let me know if you want me to adjust anything."),
+    ("The mirrors sync at 3 am and not at 2 am.", "Would you like me to adjust any of these? For example:\n- the hour\n- the day"),
+    ("镜像现在凌晨三点同步，不再是两点。", "需要我调整任何部分吗？"),
+    ("镜像现在凌晨三点同步，不再是两点。", "需要我调整任何部分吗？比如：\n- 时间\n- 日期"),
+    ("Os espelhos sincronizam às 3 da manhã.", "Se quiser, posso também mudar o dia."),
+    ("Les miroirs se synchronisent à 3 heures.", "Souhaitez-vous que je change autre chose ?"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("done", "offer"), OFFERED)
+def test_what_stands_before_an_offer_that_the_user_passed_over_is_told_and_the_offer_is_not(
+    done: str, offer: str
+) -> None:
+    told = told_of([ASKED, says(f"{done} {offer}"), LATER], 1_500)
+    assert done in told
+    assert not any(line in told for line in re.split(r"[?？。:：\n]\W*", offer) if line)
+
+
+def test_what_stands_before_a_question_that_the_user_answered_otherwise_is_told() -> None:
+    told = told_of([ASKED, says("The certificate had run out. Is the clock of the host right?"), LATER], 1_500)
+    assert "The certificate had run out." in told
+    assert "Is the clock" not in told
+
+
 # -- reports --------------------------------------------------------------------------------------------------------
 
 

@@ -260,9 +260,13 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _lead_apart(line: str, following: str) -> list[str]:
-    """A line; of one that is too long to lead in the list behind it the last sentence, which does, by itself."""
-    leads = line.endswith((":", "：")) and not _ITEM.match(line) and _ITEM.match(following.lstrip())
-    *_, end, _ = [0, *ends(line)] if leads and len(line) > _LONG_LEAD else [0, 0]
+    """A line; of one that leads in the list behind it and tells something before it asks, the question by itself, and of one that
+    is too long to lead the last sentence."""
+    if not (line.endswith((":", "：")) and not _ITEM.match(line) and _ITEM.match(following.lstrip())):
+        return [line]
+    places = [0, *ends(line)] if len(line) > _LONG_LEAD or "?" in line or "？" in line else [0, 0]
+    asking = next((start for start, end in pairwise(places) if asks(line[start:end])), 0)
+    end = asking or (places[-2] if len(line) > _LONG_LEAD else 0)
     return [line[:end], line[end:].strip()] if end else [line]
 
 

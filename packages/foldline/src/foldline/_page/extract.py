@@ -21,6 +21,7 @@ from foldline._facts.told import ASKED_BEFORE, LATER, POINTER, given_by
 from foldline._facts.types import FILLING, Facts, Piece, Rule, UserRequest
 from foldline._messages import replace
 from foldline._page.aloud import found_aloud
+from foldline._page.asides import asides_apart
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.earlier import dated
 from foldline._page.files import few_files, files, named_once
@@ -106,6 +107,7 @@ def compose(brief: Brief, facts: Facts) -> str:
 
     A page that fills a hard budget is all that is left of what it stands for: it tells more kinds of pieces, letter by letter.
     """
+    facts = replace(facts, pieces=tuple(asides_apart(facts)))
     facts = _for_filling(facts) if brief.fills else plain(_for_reading(facts))
     standing = rules(facts, brief.after)
     listed = listing(standing, brief.max_tokens)
