@@ -55,6 +55,13 @@ def test_what_stands_before_an_offer_that_the_user_passed_over_is_told_and_the_o
     assert not any(line in told for line in re.split(r"[?？。:：\n]\W*", offer) if line)
 
 
+def test_what_another_agent_says_before_an_offer_is_told() -> None:
+    answer = "All 14 checks of the exporter pass. Let me know if you want me to check the mirrors as well."
+    told = told_of([ASKED, *runs("Task", {"prompt": "Check the exporter."}, answer), says("Checked."), LATER], 3_000)
+    assert "All 14 checks of the exporter pass." in told
+    assert "Let me know" not in told
+
+
 def test_what_stands_before_a_question_that_the_user_answered_otherwise_is_told() -> None:
     told = told_of([ASKED, says("The certificate had run out. Is the clock of the host right?"), LATER], 1_500)
     assert "The certificate had run out." in told

@@ -1,4 +1,4 @@
-"""What a report asks or offers behind what it tells, in a piece of its own: the user may pass it over."""
+"""What a report asks or offers behind what it tells, in a piece of its own: who reads it may pass it over."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from foldline._messages import replace
 
 
 def asides_apart(facts: Facts) -> Iterator[Piece]:
-    """The pieces, those of reports behind which the user spoke in two where they end in a question or an offer."""
+    """The pieces; those of other agents, and of reports behind which the user spoke, in two where they end in a question or an offer."""
     spoke = max((request.newest for request in facts.requests), default=-1)
     for piece in facts.pieces:
-        place = _aside(piece.text) if piece.kind == "report" and piece.at < spoke and not piece.laid_out else 0
+        passed = piece.by == "peer" or (piece.kind == "report" and piece.at < spoke)
+        place = _aside(piece.text) if passed and not piece.laid_out else 0
         if place:
             yield replace(piece, text=piece.text[:place].rstrip())
         yield replace(piece, text=piece.text[place:].lstrip(), begins=False, item=False) if place else piece
