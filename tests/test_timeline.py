@@ -56,10 +56,15 @@ def test_what_stands_before_an_offer_that_the_user_passed_over_is_told_and_the_o
 
 
 def test_what_another_agent_says_before_an_offer_is_told() -> None:
-    answer = "All 14 checks of the exporter pass. Let me know if you want me to check the mirrors as well."
-    told = told_of([ASKED, *runs("Task", {"prompt": "Check the exporter."}, answer), says("Checked."), LATER], 3_000)
-    assert "All 14 checks of the exporter pass." in told
-    assert "Let me know" not in told
+    rows = " ".join(
+        f"The struct of mirror_{n} has its tags in camelCase as well, as `rows_{n}.py` wants." for n in range(9)
+    )
+    answer = (
+        f"Report\n- `rows.py`: tags\n\n{rows}\n\nConverted 25 tags of it. If you want, I can convert the tests as well."
+    )
+    told = told_of([ASKED, *runs("Task", {"prompt": "Convert the tags."}, answer)], 1_500)
+    assert "Converted 25 tags of it." in told
+    assert "If you want" not in told
 
 
 def test_what_stands_before_a_question_that_the_user_answered_otherwise_is_told() -> None:
