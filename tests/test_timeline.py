@@ -34,6 +34,12 @@ def told_of(messages: Sequence[Message], tokens: int) -> str:
     return "\n".join(happened(messages, tokens))
 
 
+@pytest.mark.parametrize("where", ["`src/footer.ts`", "footer (line 12)", 'the "footer"'])
+def test_a_line_in_bold_keeps_what_closes_its_last_word(where: str) -> None:
+    told = happened([ASKED, says(f"Found it.\n\n**Place: {where}**\n\nFrom left to right all is drawn there."), LATER])
+    assert f"Place: {where}" in told
+
+
 # -- offers and questions -------------------------------------------------------------------------------------------
 
 OFFERED = [
