@@ -6,9 +6,15 @@ HYPOTHESIS_PROFILE=quick runs 15 of them, HYPOTHESIS_PROFILE=deep 2,000.
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+):  # as a shell's background jobs have it, and hand it on to what they begin
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
