@@ -63,6 +63,7 @@ _SKILL_NAME = pattern(rf"{re.escape(SKILL)}[^\n]*[/\\]([\w:.-]+)[/\\]?[ \t]*(?:\
 """The folder of a skill, which has its name."""
 
 _LABEL, _LETTERS = pattern(r"\A(?:After|Before|Then|Rules?|Important|Note): ", re.IGNORECASE), re.compile(r"\w+")
+"""What stands before an order that may stand without it elsewhere, and what tells two orders apart."""
 
 _CALLED = pattern(r"/[\w:-]+")
 """A request that is the name of a command."""

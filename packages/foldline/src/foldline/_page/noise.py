@@ -1,5 +1,5 @@
-"""What of the outputs of tools reads as noise: objects of a program amid words, what has no words at all, and what the web brought
-that led to nothing."""
+"""What of the outputs of tools reads as noise: objects of a program amid words, what has no words at all, measures without the names
+of what was measured, and what the web brought that led to nothing."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ _VALUE = re.compile(r"[^\W\d_][\w .,%/()-]{1,48}[:=→] ?\S|[\u3040-\u9fff\uac00
 _WORD, _WORDS = re.compile(r"[^\W\d_]{3,}"), 3
 """A value with its name, and how many words a line of an output has that says something without."""
 
-_MEASURE, _NUMBER = (
-    re.compile(r"[^\W\d](?:[^\W\d]|[ -]){0,40}: [-\d][^:]*(?:, [^\W\d][^:]*: [-\d][^:]*)*"),
-    re.compile(r"\d+(?:[.,]\d+)*"),
-)
-_ALIKE = 3
-"""What was measured, by no name of what it was measured of, and lines from which many say the same but for their numbers."""
+_MEASURE = re.compile(r"[^\W\d](?:[^\W\d]|[ -]){0,40}: [-\d][^:]*(?:, [^\W\d][^:]*: [-\d][^:]*)*")
+"""What was measured, by no name of what it was measured of."""
+
+_NUMBER, ALIKE = re.compile(r"\d+(?:[.,]\d+)*"), 3
+"""Lines from which many say the same but for their numbers."""
 
 _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web."""
@@ -35,8 +34,8 @@ def of_web(call: Piece) -> bool:
 
 
 def noise(facts: Facts) -> set[int]:
-    """The places of parts of objects amid the words of an output, of lines without words, and of what the web brought that the agent
-    took nothing of before it changed something for the same request; what a call failed with is told."""
+    """The places of parts of objects amid the words of an output, of lines without words or names, and of what the web brought that
+    the agent took nothing of before it changed something for the same request; what a call failed with is told."""
     heads = {(p.at, p.part): p for p in facts.pieces if p.kind in ("call", "change", "failure")}
     asked = sorted(request.newest for request in facts.requests)
     changed = {bisect_right(asked, p.at): p.at for p in facts.pieces if p.kind == "change"}
@@ -61,7 +60,7 @@ def _nameless(excerpts: list[tuple[int, Piece]]) -> set[int]:
         if _MEASURE.fullmatch(piece.text)
     ]
     times = Counter(alike for _, alike in measures)
-    return {i for i, alike in measures if times[alike] >= _ALIKE}
+    return {i for i, alike in measures if times[alike] >= ALIKE}
 
 
 def _is_mute(piece: Piece) -> bool:
