@@ -736,6 +736,40 @@ PASTES = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(系统提示:对话较长,如有未完成的事项请继续跟进。)",
+        "（システム通知：会話が長くなっています。）",
+        "[시스템 알림: 세션이 곧 만료됩니다]",
+        "[System note: the user's screen is small.\nKeep answers short.]",
+        "(Automated reminder: two tasks are still open.)",
+        "[Systemhinweis: Die Sitzung wurde fortgesetzt.]",
+        "(Aviso del sistema: la sesión se ha reanudado)",
+        "[Pesan sistem: sesi dilanjutkan]",
+        "System notice: the connection was restored.",
+        "<environment>\ncwd: /srv/parcels\nbranch: main\n</environment>",
+        "<session_reminder id='3'>Two tasks are still open.</session_reminder>",
+    ],
+)
+def test_a_note_of_the_system_is_not_the_users(text: str) -> None:
+    assert {span.by for span in spans_of(text)} == {"harness"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(system tests first, please)",
+        "[system] is a bad name for a column, rename it",
+        "System notices come twice: once by mail, once on the screen. Fix that.",
+        "<environment>staging</environment> has to be <environment>production</environment>",
+        "(Automatic updates should be off.)",
+    ],
+)
+def test_what_a_user_says_of_a_system_is_the_users(text: str) -> None:
+    assert {span.by for span in spans_of(text)} == {"user"}
+
+
 @pytest.mark.parametrize(("text", "spans"), [case[1:] for case in PASTES], ids=[case[0] for case in PASTES])
 def test_what_was_pasted(text: str, spans: list[tuple[str, str]]) -> None:
     assert [tuple(span) for span in spans_of(text)] == spans

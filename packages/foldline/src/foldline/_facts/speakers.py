@@ -82,7 +82,15 @@ def whose(text: str) -> Speaker:
         close = f"</{tag[1]}>"
         if text.find(close) == len(text) - len(close):
             return known.BLOCKS[tag[1]]
-    return "harness" if known.SUMMARY.match(text[:200]) else ""
+    return "harness" if known.SUMMARY.match(text[:200]) or _hosts(text) else ""
+
+
+def _hosts(text: str) -> bool:
+    """Whether a host says of a text, by its tag or its first words, that it is none of the user's."""
+    if text.startswith("<"):
+        tag = known.NAMED_BLOCK.fullmatch(text)
+        return tag is not None and text.count(f"</{tag[1]}>") == 1
+    return known.SYSTEM_NOTE.fullmatch(text) is not None
 
 
 def tool_of(call: ToolCall) -> str:

@@ -40,6 +40,20 @@ BLOCKS: dict[str, Speaker] = {
 
 OPEN_TAG = pattern(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
 
+NAMED_BLOCK = pattern(
+    r"<([\w-]*(?:environment|reminder|notification|diagnostics)[\w-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL | re.I
+)
+"""A text between a tag and its end that is a host's by the name of the tag."""
+
+_SYSTEM = (
+    r"(?:system|auto(?:mat(?:ed|ic))?)[ -]?(?:notes?|notice|message|reminder|notification|hint|info|hinweis|nachricht|meldung|erinnerung)"
+    r"|automatische (?:nachricht|erinnerung)|(?:nota|aviso|mensaje|recordatorio) (?:del sistema|automático)|(?:nota|aviso|mensagem|lembrete) do sistema"
+    r"|(?:note|message|rappel) (?:du )?système|(?:catatan|pesan|pemberitahuan|pengingat) (?:dari )?sistem"
+    r"|系统(?:提示|消息|通知|提醒)|系統(?:提示|訊息|通知|提醒)|システム(?:通知|メッセージ|からの?お知らせ|より)|시스템 ?(?:알림|메시지|안내|공지)"
+)
+SYSTEM_NOTE = pattern(rf"(?:[\[(（【]\s*(?:{_SYSTEM})\s*[:：].*[\])）】]|(?:{_SYSTEM})\s*[:：].*)", re.DOTALL | re.I)
+"""A note that a host puts in the user's place, and says so; the words are in this form in seven languages and more."""
+
 SKILL = "Base directory for this skill:"
 """How Claude Code begins the body of a skill."""
 
