@@ -180,6 +180,78 @@ def test_a_test_that_failed_is_told_by_its_name_and_why_whatever_runs_it(command
     assert told(bash(command, output)) == [f"open error: `{command}` → {line}"]
 
 
+MAVEN = """rc=0
+[ERROR] Failed to execute goal org.openapitools:openapi-generator-maven-plugin:5.4.0:generate on project mod-items: The parameters 'inputSpec' are missing or invalid -> [Help 1]
+[ERROR]
+[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch."""
+JAVAC = """[INFO] Compiling 41 source files with javac
+[ERROR] COMPILATION ERROR :
+[ERROR] /srv/items/src/main/java/org/Items.java:[12,34] cannot find symbol
+[INFO] BUILD FAILURE
+[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:3.8.1:compile (default-compile) on project items: Compilation failure"""
+SUREFIRE = """[ERROR] Failures:
+[ERROR]   ItemsTest.sorts:42 expected: <3> but was: <2>
+[INFO] BUILD FAILURE
+[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:2.22:test on project items: There are test failures."""
+GRADLE = """> Task :app:test FAILED
+
+ItemsTest > sorts() FAILED
+    org.opentest4j.AssertionFailedError at ItemsTest.java:42
+
+FAILURE: Build failed with an exception.
+BUILD FAILED in 7s"""
+DOTNET = """  Items -> bin/Debug/Items.dll
+Items.cs(12,34): error CS1002: ; expected [/srv/items/Items.csproj]
+
+Build FAILED.
+    0 Warning(s)
+    1 Error(s)"""
+VITE = """transforming...
+error during build:
+Could not resolve "./shelf" from "src/main.ts"
+    at getRollupError (rollup.js:397:41)"""
+SCRIPT_BROKE = """loading 4,112 rows
+Traceback (most recent call last):
+  File "/srv/items/load.py", line 31, in <module>
+    main()
+KeyError: 'weight'"""
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "line"),
+    [
+        ("JDK=17 mvn test 2>&1 | tail -100", MAVEN, "[ERROR] Failed to execute goal org.openapitools:openapi-generator-maven-plugin:5.4.0:generate on project mod-items: The parameters 'inputSpec' are missing or invalid -> [Help 1]"),
+        ("mvn -q compile | tail -20", JAVAC, "/srv/items/src/main/java/org/Items.java:[12,34] cannot find symbol"),
+        ("mvn test 2>&1 | tail -40", SUREFIRE, "[ERROR] ItemsTest.sorts:42 expected: <3> but was: <2>"),
+        ("./gradlew test 2>&1 | tail -30", GRADLE, "ItemsTest > sorts() FAILED: org.opentest4j.AssertionFailedError at ItemsTest.java:42"),
+        ("dotnet build 2>&1 | tail -8", DOTNET, "Items.cs(12,34): error CS1002: ; expected [/srv/items/Items.csproj]"),
+        ("npm run build 2>&1 | tail -8", VITE, 'error during build: Could not resolve "./shelf" from "src/main.ts"'),
+        ("python load.py 2>&1 | tail -5", SCRIPT_BROKE, "KeyError: 'weight'"),
+    ],
+    ids=["Maven", "javac", "surefire", "Gradle", "dotnet", "Vite", "Python"],
+)  # fmt: skip
+@pytest.mark.parametrize("status", ["", "Exit code: 0\n"])
+def test_what_fails_behind_a_pipe_is_no_success_whatever_the_exit_status(
+    command: str, output: str, line: str, status: str
+) -> None:
+    run = command.partition(" 2>")[0].partition(" |")[0]
+    assert told(bash(command, status + output)) == [f"open error: `{run}` → {line}"]
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("python load.py 2>&1 | tail -5", "KeyError: 'weight' in 3 rows, which were left out\nloaded 4,109 rows"),
+        ("set -o pipefail; python load.py | tee load.log", SCRIPT_BROKE),
+        ("cat load.log | tail -5", SCRIPT_BROKE),
+        ("python load.py", SCRIPT_BROKE),
+    ],
+    ids=["told of its data", "pipefail", "a log", "no pipe"],
+)
+def test_an_exit_status_that_is_the_programs_own_is_believed(command: str, output: str) -> None:
+    assert told(bash(command, f"Exit code: 0\n{output}")) == []
+
+
 REFUSED_BY_TOOL = json.dumps(
     {"error": "no_capacity", "message": "No van on the 18th. Next: the 21st", "retryable": False}
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline._facts.cues import failing_keys
 from foldline._facts.patterns import rare
-from foldline._facts.shell import checks, family, only_looks
+from foldline._facts.shell import checks, family, only_looks, status_lost
 from foldline._facts.texts import fields, is_code
 from foldline._facts.wrappers import JOB_ENDED
 from foldline._messages import Text, ToolResult, Value, replace
@@ -29,18 +29,20 @@ _STRONG = rare(
 _VERDICT = re.compile(
     r"^(?:[ \t]*--- FAIL: .+|FAIL(?:ED)?(?:[ \t:].*)?|test result: FAILED.*|make(?:\[\d+\])?: \*\*\* .+|npm ERR! .+|\[[\w:.-]+\] ERROR task failed"
     r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
-    r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×⨯] +\S.*)$",
+    r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×⨯] +\S.*"
+    r"|\[ERROR\] (?:Failed to execute goal| *[\w.$]+:\d+) .+|\S.* > \S.* FAILED|BUILD FAILED\b.*|Build FAILED\.|ninja: build stopped: .+"
+    r"|CMake Error.*|error during build:\s*.+|Failed to compile\.?|ERROR in \S.*|Found [1-9]\d* errors?\b.*)$",
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
 _BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
 """How a build of an image or an installation of packages says so, whatever command it is a part of."""
 
-_NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] ")
+_NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] |\[ERROR\] [\w.$]+:\d|\S.* > \S.* FAILED$")
 """A verdict that names what failed."""
 
 _MARKED = rare(
-    r"^[ \t]*([✗✕✖✘×⨯] +\S.*)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
+    r"^[ \t]*([✗✕✖✘×⨯] +\S.*|\S.* > \S.* FAILED)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
     re.MULTILINE,
 )
 """A test that failed by its mark, and the line below that says why."""
@@ -56,7 +58,7 @@ _VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not comp
 """A verdict that says that something failed and not what."""
 
 _LOCATED = pattern(
-    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4}):\d+(?::\d+)?:? +(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
+    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4})(?::\d+(?::\d+)?|:\[\d+,\d+\]|\(\d+,\d+\)):? +(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
     re.MULTILINE,
 )
 """A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
@@ -167,9 +169,15 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     """How the call ended that `text` answers, by its client an `error` or not; only of a `command` may the words alone say so, where
     the client does not."""
     text = JOB_ENDED.sub("", text)
-    end = _told(text, runs=bool(command), error=error)
     tried = bool(command) and not only_looks(command)
-    found = [*(_VERDICT.finditer(text) if tried and checks(family(command)) else ())]
+    check = tried and checks(family(command))
+    status = _status(text) if command or error else ""
+    near = _NEAR
+    if tried and not error and status in ("", "0") and status_lost(command):
+        status, error = "", None
+        near = _NEAR if check else len(text) - text.rstrip().rfind("\n")
+    end = _told(text, status, near, runs=bool(command), error=error)
+    found = [*(_VERDICT.finditer(text) if check else ())]
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
     verdicts = [" ".join(each[0].split())[:300] for each in found]
     if not verdicts:
@@ -198,29 +206,33 @@ def _with_cause(fault: str, text: str, since: int) -> str:
     if not _NAMED.search(fault) and (numbered := _NUMBERED.search(text)):
         return f"{numbered[1]}: {' '.join(numbered[2].split())}"[:300]
     causes = {" ".join(found[1].split()): found[2] for found in _MARKED.finditer(text)}
-    if fault in causes:
-        return f"{fault}: {' '.join(causes[fault].split())}"[:300]
+    for test, why in causes.items():
+        if fault in (test, " ".join(why.split())):
+            return f"{test}: {' '.join(why.split())}"[:300]
     clear = _NAMED.search(fault) or (_STRONG.search(fault) and not _VAGUE.search(fault))
     located = None if clear else _LOCATED.search(text, since)
     located = _PANIC.search(text) if fault.startswith("FAIL") and not located else located
     return " ".join(located[1].split())[:300] if located else fault
 
 
-def _told(text: str, *, runs: bool, error: bool | None) -> Outcome:
-    """How a call ended by its exit status, and where that is not told by its last words."""
-    if not runs and not error:
-        return Outcome()
+def _status(text: str) -> str:
+    """The exit status that an answer states; empty where it states none."""
     rim = text if len(text) < 800 else text[:400] + "\n" + text[-400:]
     stated = _STATED.search(text[:_HEAD])
     codes = [next(filter(None, stated.groups()))] if stated else _EXIT.findall(rim)
-    code = codes[-1] if codes else ""
+    return codes[-1] if codes else ""
+
+
+def _told(text: str, code: str, near: int, *, runs: bool, error: bool | None) -> Outcome:
+    """How a call ended by its exit status, and where that is not told by what is said `near` the end, in characters."""
+    if not runs and not error:
+        return Outcome()
     tail = text[-_END:]
     passed = code == "0" or (not code and error is False)
     passed |= not code and not error and _passes(tail)
     strong = list(_STRONG.finditer(tail)) if not passed else []
-    failed = (
-        bool(error) or code not in ("", "0") or (not code and bool(strong) and len(tail) - strong[-1].start() < 600)
-    )
+    said = bool(strong) and len(tail) - strong[-1].start() < near
+    failed = bool(error) or code not in ("", "0") or (not code and said)
     fault = _fault_line(tail, strong) or _fault_line(text[:_END], []) if failed else ""
     note = ""
     if runs:

@@ -179,6 +179,19 @@ def only_looks(command: str) -> bool:
     return bool(all_steps) and all(map(_looks, own))
 
 
+_PIPES = ("|", "|&")
+
+
+def status_lost(command: str) -> bool:
+    """Whether the exit status of a command is that of a program which only passes on what another one puts out."""
+    _, steps = _own_steps(command)
+    if not steps or steps[-1].op not in _PIPES or "pipefail" in command:
+        return False
+    begin = next((at for at in range(len(steps) - 1, 0, -1) if steps[at].op not in _PIPES), 0)
+    passes_on = _looks(steps[-1]) or steps[-1].program[0] in ("tee", "sed")
+    return passes_on and not _looks(steps[begin])
+
+
 _NAMES_ALL = pattern(
     r"(?:git|gh|glab|kill|pkill|mkdir)(?!\S)|\S+(?: run)? (?:fmt|format|env|list|show|-?-?version)\b|\S.* \S+\.[a-z]\w{0,5}$"
 )
