@@ -577,6 +577,18 @@ def test_a_thought_in_tags_is_no_answer(tag: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The property is not set. Let me look.\n</think>\n\nThe property is missing.", "The property is missing."),
+        ("Let me look for a profile.\n</think>\n\n\n", "Let me look for a profile."),
+        ("The tag `</think>` ends it, so I left it out.", "The tag `</think>` ends it, so I left it out."),
+    ],
+)
+def test_a_thought_whose_beginning_the_template_kept_is_no_answer(text: str, words: str) -> None:
+    assert spoken([user("fix it"), reply(text)])[1] == (Span("agent", words),)
+
+
 def test_people_who_talk_about_code_are_heard() -> None:
     history = [user("how do I sort?"), reply("So:\n```python\nsorted(x)\n```"), user("never use sorted")]
     assert spoken(history)[-1] == (Span("user", "never use sorted"),)

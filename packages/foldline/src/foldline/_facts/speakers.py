@@ -17,8 +17,11 @@ from foldline._facts.tool_calls import arguments_of
 from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, replace, text_of
 from foldline._patterns import pattern
 
-_THOUGHT = pattern(r"<(think(?:ing)?(?:-content-\w+)?)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_THOUGHT = pattern(r"<(think(?:ing)?(?:-content-\w+)?)>(?P<said>.*?)(?:</\1>|\Z)", re.DOTALL)
 """Thoughts that an agent writes in tags at the beginning of what it says, as aider does with the mark of its chat."""
+
+_BEGUN = re.compile(r"(?!.*<think)(?P<said>.*?)^</think(?:ing)?>[ \t]*$", re.DOTALL | re.MULTILINE)
+"""A thought whose opening tag stands in the template of a model, as Qwen's and DeepSeek's have it."""
 
 _LABEL = re.compile(r"\s*(?:THOUGHT|DISCUSSION)(?::\s*|\n)")
 """What a protocol wants before what an agent says."""
@@ -176,8 +179,10 @@ def _aloud(text: str) -> str:
     """What an agent says, without the thoughts that it wrote before that in tags; these themselves where it says nothing else. What
     its protocol wants before it is nothing that it says."""
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
-    thought = _THOUGHT.match(text) if text.startswith("<think") else None
-    return (text[thought.end() :].strip() or thought[2].strip() or text) if thought else text
+    if not text.startswith("<think") and "</think" not in text:
+        return text
+    thought = _THOUGHT.match(text) or _BEGUN.match(text)
+    return (text[thought.end() :].strip() or thought["said"].strip() or text) if thought else text
 
 
 def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
