@@ -90,6 +90,16 @@ def test_why_it_failed_is_told_and_no_label_nor_a_line_of_code(command: str, out
     assert error.endswith(f"→ {line}")
 
 
+def test_a_check_behind_which_nothing_was_changed_still_fails_however_long_ago_it_ran() -> None:
+    broke = bash("mvn test", "Exit code: 1\n[ERROR] Failed to execute goal x:generate on project items: no inputSpec")
+    looked = [m for at in range(60) for m in bash(f"grep -A {at} spec pom.xml", "<spec/>")]
+    edited = runs("edit", {"path": "pom.xml", "old": "a", "new": "b"}, "ok")
+    assert told([*broke, *looked]) == [
+        "open error: `mvn test` → [ERROR] Failed to execute goal x:generate on project items: no inputSpec"
+    ]
+    assert told([*broke, *edited, *looked]) == []
+
+
 def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:
     ran = bash("pytest -q", "12 passed in 0.3s")
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")

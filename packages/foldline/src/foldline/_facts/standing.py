@@ -90,7 +90,7 @@ _SCRIPT = pattern(r"\.(?:py|[cm]?[jt]s|sh|rb|php|pl)$")
 
 def open_faults(facts: Facts) -> Iterator[FailedCall]:
     """The errors of the newest turns that nothing closed or took the place of, oldest first, those alike once; what failed
-    behind the messages is told there.
+    behind the messages is told there. One of a check is as new as the work that it checked.
 
     One behind which the agent worked on and closed the turn is open where that report, or a later one, says so; one of the turn
     that runs still until the work went on. What a tool refused is over once the user asked for two things more, behind the messages too.
@@ -98,7 +98,12 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
     asked = sorted([0, *(request.at for request in facts.requests)])[-2:][0]
     recent = max(asked, facts.end - max(NEWEST, int(facts.end * NEWEST_SHARE)))
     end, facts = facts.end, facts.latest
-    still = [fault for fault in facts.faults if not fault.resolved and fault.seen >= recent]
+    changed = max((p.at for p in facts.pieces if p.kind == "change"), default=0)
+    still = [
+        f
+        for f in facts.faults
+        if not f.resolved and (f.seen >= recent or (checks(f.key) and f.seen > max(asked, changed)))
+    ]
     tried = {c.tried[:SOURCE] for c in facts.commands}
     lately = sorted([0, *(request.newest for request in facts.requests)])[-2:][0]
     still = [fault for fault in still if fault.source in tried or fault.seen >= lately]
