@@ -190,6 +190,61 @@ def test_a_test_that_failed_is_told_by_its_name_and_why_whatever_runs_it(command
     assert told(bash(command, output)) == [f"open error: `{command}` → {line}"]
 
 
+PYTEST = """F....x..                                             [100%]
+=================================== FAILURES ===================================
+_______________ TestScale.test_inferred _______________
+
+    def test_inferred(self):
+>       Plot(y=y).plot()
+
+tests/test_plot.py:613:
+>           raise OptionError(f"No such keys(s): {repr(pat)}")
+E           pandas.errors.OptionError: "No such keys(s): 'mode.inf'"
+
+/opt/pandas/config.py:121: OptionError
+=========================== short test summary info ============================
+FAILED tests/test_plot.py::TestScale::test_inferred"""
+ASSERTED = """_______________ test_total _______________
+
+    def test_total():
+>       assert total() == 3
+E       assert 2 == 3
+E        +  where 2 = total()
+
+tests/test_sum.py:9: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_sum.py::test_total
+1 failed, 3 passed in 0.12s"""
+COLLECTING = """==================================== ERRORS ====================================
+__________________ ERROR collecting tests/test_plot.py ___________________
+tests/test_plot.py:17: in <module>
+    from plots.core import Plot
+E     File "/srv/plots/core.py", line 1480
+E       if keep:
+E       ^
+E   IndentationError: expected an indented block
+=========================== short test summary info ============================
+ERROR tests/test_plot.py
+1 error in 0.77s"""
+TIMED_OUT = """<exception>An error occurred while executing the command: Command '['docker', 'exec', '-w', '/testbed', '-e', 'PAGER=cat', 'aa1fa', 'bash', '-lc', 'pytest -q']' timed out after 60 seconds</exception>"""
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (PYTEST, "FAILED tests/test_plot.py::TestScale::test_inferred - pandas.errors.OptionError: \"No such keys(s): 'mode.inf'\""),
+        (ASSERTED, "FAILED tests/test_sum.py::test_total - assert 2 == 3"),
+        (COLLECTING, "ERROR tests/test_plot.py - IndentationError: expected an indented block"),
+        (f"<returncode>-1</returncode>\n{TIMED_OUT}", "<exception>An error occurred while executing the command: Command '…' timed out after 60 seconds</exception>"),
+    ],
+    ids=["raised", "asserted", "not collected", "timed out"],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["pytest -q", "pytest -q || true", "pytest -q 2>&1 | tail -60"])
+def test_what_pytest_names_as_failed_is_told_with_what_it_raised(command: str, output: str, line: str) -> None:
+    [fault] = told(bash(command, output))
+    assert fault.partition(" → ")[2] == line
+
+
 MAVEN = """rc=0
 [ERROR] Failed to execute goal org.openapitools:openapi-generator-maven-plugin:5.4.0:generate on project mod-items: The parameters 'inputSpec' are missing or invalid -> [Help 1]
 [ERROR]

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from foldline._facts.cues import failing_keys
+from foldline._facts.failed_tests import ALARMS, LOCATED, test_and_why
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks, status_lost
 from foldline._facts.texts import fields, is_code
@@ -21,7 +22,7 @@ _EXIT = rare(
     re.IGNORECASE,
 )
 _STRONG = rare(
-    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w"
+    r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w|ERROR \S+\.py\b"
     r"|\*\* \(\w|PHP (?:Fatal|Parse) error: |In [\w./-]+\.php line \d+:)"
     r"|: error(?:\s\w+)?: |: Error - |@ error/\w|: command not found|: executable file not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
@@ -31,37 +32,24 @@ _VERDICT = re.compile(
     r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
     r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×⨯] +\S.*"
     r"|\[ERROR\] (?:Failed to execute goal| *[\w.$]+:\d+) .+|\S.* > \S.* FAILED|BUILD FAILED\b.*|Build FAILED\.|ninja: build stopped: .+"
-    r"|CMake Error.*|error during build:\s*.+|Failed to compile\.?|ERROR in \S.*|Found [1-9]\d* errors?\b.*)$",
+    r"|CMake Error.*|error during build:\s*.+|Failed to compile\.?|ERROR in \S.*|Found [1-9]\d* errors?\b.*"
+    r"|ERROR \S+\.py\b.*|(?:=+ )?(?:\d+ \w+, )*[1-9]\d* errors? in \d.*)$",
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
 _BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
 """How a build of an image or an installation of packages says so, whatever command it is a part of."""
 
-_NAMED = re.compile(r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] |\[ERROR\] [\w.$]+:\d|\S.* > \S.* FAILED$")
+_NAMED = re.compile(
+    r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] |\[ERROR\] [\w.$]+:\d|ERROR \S+\.py|\S.* > \S.* FAILED$"
+)
 """A verdict that names what failed."""
 
-_MARKED = rare(
-    r"^[ \t]*([✗✕✖✘×⨯] +\S.*|\S.* > \S.* FAILED)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
-    re.MULTILINE,
-)
-"""A test that failed by its mark, and the line below that says why."""
-
-_NUMBERED = rare(r"^[ \t]*(1\) \S.*)\n[ \t]*(\S.*)$", re.MULTILINE)
-"""The first test that failed as runners number them, and the line below that says why."""
-
-_RULED = pattern(r"FAIL: \w+ \([\w.]+\)")
-_RAISED = pattern(r"^([\w.]*(?:Error|Exception|Failure)\b.*)$", re.MULTILINE)
-"""A test that failed as `unittest` names it between two rules, and the last line of what it raised."""
+_CALLED = rare(r"\['.{40,}'\](?=' )")
+"""The arguments of a command that a program called, between the words that tell how that ended."""
 
 _VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|\baborting due to\b")
 """A verdict that says that something failed and not what."""
-
-_LOCATED = pattern(
-    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4})(?::\d+(?::\d+)?|:\[\d+,\d+\]|\(\d+,\d+\)):? +(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
-    re.MULTILINE,
-)
-"""A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
 
 _ASSERTED = pattern(r"^E\s|AssertionError|[Ee]xpected\b|\bFAILED\b")
 """How a test says what it expected."""
@@ -71,17 +59,9 @@ _PANIC = pattern(r"^(panic: .+)$", re.MULTILINE)
 _BEFORE = 2_000
 """Characters before the first verdict of a check in which it says what is wrong."""
 
-_BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
-"""A test that failed, without why."""
-
 _NEAR = 600
 """Characters behind the name of a test that failed in which is said why."""
 
-_WEAK = rare(
-    r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|unused|"
-    r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
-    re.IGNORECASE,
-)
 _TELLS = rare(
     r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
     r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+",
@@ -168,15 +148,15 @@ def edges(result: ToolResult, edge: int = _EDGE) -> str:
 def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     """How the call ended that `text` answers, by its client an `error` or not; only of a `command` may the words alone say so, where
     the client does not."""
-    text = JOB_ENDED.sub("", text)
+    text = _CALLED.sub("…", JOB_ENDED.sub("", text))
     tried = bool(command) and not only_looks(command)
     check = tried and checks(family(command))
     status = _status(text) if command or error else ""
-    near = _NEAR
-    if tried and not error and status in ("", "0") and status_lost(command):
-        status, error = "", None
+    end = _told(text, status, _NEAR, runs=bool(command), error=error)
+    if tried and not end.failed and status_lost(command):
         near = _NEAR if check else len(text) - text.rstrip().rfind("\n")
-    end = _told(text, status, near, runs=bool(command), error=error)
+        by_words = _told(text, "", near, runs=True, error=None)
+        end = by_words if by_words.failed else end
     found = [*(_VERDICT.finditer(text) if check else ())]
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
     verdicts = [" ".join(each[0].split())[:300] for each in found]
@@ -194,23 +174,10 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
 def _with_cause(fault: str, text: str, since: int) -> str:
     """What a check failed with and why, where it says that it panicked, or a line of its output where something is wrong; what
     stands before `since` is another program's."""
-    if _BARE.fullmatch(fault):
-        at = text.rfind(fault.split()[2])
-        told = [*_LOCATED.finditer(text, at, at + _NEAR), *reversed([*_LOCATED.finditer(text, 0, at)])]
-        why = [found[1] for found in told if _WEAK.search(found[1])] + [
-            found[1] for found in told if "test" in found[2]
-        ]
-        return f"{fault}: {' '.join(why[0].split())}"[:300] if why else fault
-    if _RULED.fullmatch(fault) and (raised := _RAISED.search(text, text.rfind(fault.split()[1]))):
-        return f"{fault}: {raised[1]}"[:300]
-    if not _NAMED.search(fault) and (numbered := _NUMBERED.search(text)):
-        return f"{numbered[1]}: {' '.join(numbered[2].split())}"[:300]
-    causes = {" ".join(found[1].split()): found[2] for found in _MARKED.finditer(text)}
-    for test, why in causes.items():
-        if fault in (test, " ".join(why.split())):
-            return f"{test}: {' '.join(why.split())}"[:300]
+    if test := test_and_why(fault, text, named=_NAMED.search(fault) is not None):
+        return test[:300]
     clear = _NAMED.search(fault) or (_STRONG.search(fault) and not _VAGUE.search(fault))
-    located = None if clear else _LOCATED.search(text, since)
+    located = None if clear else LOCATED.search(text, since)
     located = _PANIC.search(text) if fault.startswith("FAIL") and not located else located
     return " ".join(located[1].split())[:300] if located else fault
 
@@ -295,12 +262,12 @@ def _all_alike(line: str, text: str) -> str:
 
 def finds(fault: str) -> bool:
     """Whether a check's error tells what it found, and not that it could not be run so."""
-    return any(found.search(fault) for found in (_VERDICT, _NAMED, _LOCATED, _ASSERTED))
+    return any(found.search(fault) for found in (_VERDICT, _NAMED, LOCATED, _ASSERTED))
 
 
 def alarming(text: str) -> bool:
     """Whether a text tells of something that went wrong."""
-    return _WEAK.search(text) is not None
+    return ALARMS.search(text) is not None
 
 
 def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
@@ -309,7 +276,7 @@ def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
         line = _line(text, found.start())
         if not line.startswith("Traceback"):
             return line[:300]
-    weak = (_line(text, found.start()) for found in _WEAK.finditer(text))
+    weak = (_line(text, found.start()) for found in ALARMS.finditer(text))
     said = [line for line in weak if line and not _EXIT.search(line)]
     if said:
         return next((line for line in said if not is_code(line)), said[0])[:300]

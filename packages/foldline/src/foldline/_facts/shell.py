@@ -183,8 +183,10 @@ _PIPES = ("|", "|&")
 
 
 def status_lost(command: str) -> bool:
-    """Whether the exit status of a command is that of a program which only passes on what another one puts out."""
+    """Whether the exit status of a command is that of a program which only passes on what another one puts out, or stands in for it."""
     _, steps = _own_steps(command)
+    if steps[1:] and steps[-1].op == "||" and steps[-1].program[0] in ("true", ":", "echo"):
+        return True
     if not steps or steps[-1].op not in _PIPES or "pipefail" in command:
         return False
     begin = next((at for at in range(len(steps) - 1, 0, -1) if steps[at].op not in _PIPES), 0)

@@ -1,0 +1,85 @@
+"""Which test failed and why, as its runner says so in an output."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from foldline._facts.patterns import rare
+from foldline._patterns import pattern
+
+ALARMS = rare(
+    r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|unused|"
+    r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
+    re.IGNORECASE,
+)
+"""Words that tell of something that went wrong."""
+
+LOCATED = pattern(
+    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4})(?::\d+(?::\d+)?|:\[\d+,\d+\]|\(\d+,\d+\)):? +(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
+    re.MULTILINE,
+)
+"""A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
+
+_MARKED = rare(
+    r"^[ \t]*([✗✕✖✘×⨯] +\S.*|\S.* > \S.* FAILED)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
+    re.MULTILINE,
+)
+"""A test that failed by its mark, and the line below that says why."""
+
+_NUMBERED = rare(r"^[ \t]*(1\) \S.*)\n[ \t]*(\S.*)$", re.MULTILINE)
+"""The first test that failed as runners number them, and the line below that says why."""
+
+_RULED = pattern(r"FAIL: \w+ \([\w.]+\)")
+_RAISED = pattern(r"^([\w.]*(?:Error|Exception|Failure)\b.*)$", re.MULTILINE)
+"""A test that failed as `unittest` names it between two rules, and the last line of what it raised."""
+
+_OF_PYTEST = pattern(r"(?:FAILED|ERROR) (\S+)")
+_RAISED_BY_PYTEST = pattern(r"^E +((?:[\w.]*(?:Error|Exception|Failed|Warning|Exit)\b|assert ).*)$", re.MULTILINE)
+"""A test as pytest sums it up, where the line has no room for what it raised, and the line of its section that says so."""
+
+_BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
+"""A test that failed, without why."""
+
+_BEHIND = 600
+"""Characters behind the name of a test that failed in which is said why."""
+
+
+def test_and_why(fault: str, text: str, *, named: bool) -> str:
+    """The test that failed and why, where a runner tells both and `fault` is one of them; of one that tells no test `named` the first
+    that it numbers; empty where there is none."""
+    fault_why = next(_told(fault, text, named), None)
+    return f"{fault_why[0]}{fault_why[1]}{' '.join(fault_why[2].split())}" if fault_why else ""
+
+
+def _told(fault: str, text: str, named: bool) -> Iterator[tuple[str, str, str]]:
+    """A test, what joins it to the reason, and that."""
+    if _BARE.fullmatch(fault):
+        yield from ((fault, ": ", why) for why in _at_its_place(fault, text))
+        yield fault, "", ""
+    if found := _OF_PYTEST.fullmatch(fault):
+        yield from ((fault, " - ", why) for why in _raised_by(found[1], text))
+    if _RULED.fullmatch(fault) and (raised := _RAISED.search(text, text.rfind(fault.split()[1]))):
+        yield fault, ": ", raised[1]
+    if not named and (numbered := _NUMBERED.search(text)):
+        yield numbered[1], ": ", numbered[2]
+    for marked in _MARKED.finditer(text):
+        test = " ".join(marked[1].split())
+        if fault in (test, " ".join(marked[2].split())):
+            yield test, ": ", marked[2]
+
+
+def _at_its_place(fault: str, text: str) -> Iterator[str]:
+    """What a test of Go says in a line of its file, behind its name or before it."""
+    at = text.rfind(fault.split()[2])
+    told = [*LOCATED.finditer(text, at, at + _BEHIND), *reversed([*LOCATED.finditer(text, 0, at)])]
+    yield from (found[1] for found in told if ALARMS.search(found[1]))
+    yield from (found[1] for found in told if "test" in found[2])
+
+
+def _raised_by(test: str, text: str) -> Iterator[str]:
+    """What a test of pytest raised, by the section that is headed with its name or its file."""
+    name = test.rpartition("::")[2].partition("[")[0]
+    section = re.search(rf"^_+ .*{re.escape(name)}.* _+$", text, re.MULTILINE)
+    if section and (raised := _RAISED_BY_PYTEST.search(text, section.end())):
+        yield raised[1]
