@@ -408,6 +408,34 @@ def test_of_a_skill_its_orders_are_told_by_its_name_what_it_is_about_first() -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("reading", "shown"),
+    [
+        (("read", {"path": "/home/ana/.pi/agent/skills/weigh-first/SKILL.md"}), PROVING),
+        (("exec_command", {"cmd": "sed -n '1,220p' ~/.codex/skills/weigh-first/SKILL.md"}), f"Chunk ID: 4\nOutput:\n{PROVING}"),
+        (("Read", {"file_path": ".claude/skills/weigh-first/SKILL.md"}), "\n".join(f"{n:6}\t{line}" for n, line in enumerate(PROVING.splitlines(), 1))),
+    ],
+    ids=["pi", "Codex", "numbered"],
+)  # fmt: skip
+def test_a_skill_whose_file_the_agent_read_orders_what_it_would_if_it_were_called(
+    reading: tuple[str, dict[str, str]], shown: str
+) -> None:
+    asked = user("Send the sacks of this week to the mill and write down what they weigh.")
+    orders = givers([asked, says("I take up the skill."), *runs(*reading, shown), *EDIT])
+    assert [line for line in orders if line.startswith("(skill weigh-first) ")] == [
+        "(skill weigh-first) NO SACK LEAVES THE MILL UNWEIGHED",
+        "(skill weigh-first) Always weigh a sack twice.",
+        "(skill weigh-first) Never trust a number on a label.",
+    ]
+
+
+@pytest.mark.parametrize("path", ["skills/weigh-first/SKILL.md", ".claude/skills/weigh-first/SKILL.md"])
+def test_a_skill_that_is_worked_on_orders_nothing(path: str) -> None:
+    asked = user("Make the skill of the scales shorter.")
+    edited = runs("edit", {"path": path, "old": "twice", "new": "once"}, "ok", id="e")
+    assert givers([asked, *runs("read", {"path": path}, PROVING), *edited]) == []
+
+
 def test_orders_of_a_command_are_told_by_its_name_and_read_back_from_a_page() -> None:
     messages = [*command("letters", "# Letters\n\nNever write to an owner of the depot twice."), *EDIT]
     line = "(/letters) Never write to an owner of the depot twice."

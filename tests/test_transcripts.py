@@ -537,6 +537,16 @@ def test_mini_swe_agent_trajectory() -> None:
     assert "extra" not in session.entries[2][1].extra
 
 
+def test_observations_of_atif_that_name_no_call_answer_the_calls_of_their_step_in_order(tmp_path: Path) -> None:
+    calls = [{"tool_call_id": f"bash_{n}", "function_name": "bash", "arguments": {"command": "pwd"}} for n in (1, 2)]
+    results = [{"content": "/srv"}, {"content": "/srv"}, {"content": "No tool calls found in the response."}]
+    step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": calls, "observation": {"results": results}}
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.7", "steps": [step]}), "utf-8")
+    _, *answers = [message for _, message in open_session(path).context.entries]
+    assert [[result.call_id for result in message.results] for message in answers] == [["bash_1"], ["bash_2"], []]
+
+
 def test_atif_trajectory() -> None:
     session = reading("atif.json")
     assert lines(session.entries) == [

@@ -18,6 +18,7 @@ from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
 from foldline._facts.said import Said, asked, requested
+from foldline._facts.skills import Skills
 from foldline._facts.speakers import Span, acting, continued, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
@@ -95,7 +96,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     reports = _reports(messages, spans)
     acting = {at - 1 for at, each in enumerate(spans) if at and not results and any(span.by == "tool" for span in each)}
     acting |= {len(messages) - 1} if acting else set()
-    waiting, asking = _waiting(messages), _asking(messages)
+    waiting, asking, skills = _waiting(messages), _asking(messages), Skills(messages)
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
         new = said.ask(told, at, amid=any(message.results), questions=asking.get(at, ()))
@@ -123,8 +124,11 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 said.read(span, at, part, report=at in reports)
         for part, each in enumerate(message.parts, CALLS_FROM):
             if type(each) is ToolCall:
+                skills.call(each)
                 work.call(each, at, part, answered=each.id in results)
             elif type(each) is ToolResult:
+                if skill := skills.shown(each):
+                    said.orders_of_skill(*skill, at, part)
                 work.result(each, at)
     return Facts(
         requests=tuple(said.requests.values()),

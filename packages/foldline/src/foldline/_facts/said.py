@@ -163,7 +163,13 @@ class Said:
             said = (each for each in sentences(head) if not each.startswith(GIVEN) and each[-1] in _ENDS)
             for each in islice(said, _BODY_SENTENCES):
                 self._pieces.tell(each, at, part, "said", "harness")
-        who = self._giver(text)
+        self._steps(text, at, part, self._giver(text))
+
+    def orders_of_skill(self, name: str, text: str, at: int, part: int) -> None:
+        """Tells the steps and the rules of a skill whose file the agent read."""
+        self._steps(text, at, part, f"skill {name}")
+
+    def _steps(self, text: str, at: int, part: int, who: str) -> None:
         for each in steps_of(text):
             self._pieces.tell(each, at, part, "rule", "command", item=True, who=who)
         self._orders(text, at, part, who)

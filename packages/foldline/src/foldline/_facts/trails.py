@@ -44,13 +44,14 @@ class Trails:
         if verb in ("written", "created"):
             over = old is not None and old.state not in ("deleted", "renamed")
             verb, names = "modified" if over else "created", () if over else names
-        replaced = to if verb == "renamed" and self._known_as(to) in self.files else ""
-        if replaced and old is not None and old.made:
+        made = old is not None and old.made
+        replaced = to if verb == "renamed" and (made or self._known_as(to) in self.files) else ""
+        if replaced and made:
             verb, to = "deleted", ""
         state: FileState = verb  # type: ignore[assignment]
         self.follow(File(path, state, {verb: 1}, at, to, by, -1 if verb == "read" else at, edits=edits, names=names))
         if replaced:
-            self.touch("written", replaced, at)
+            self.touch("written", replaced, at, names=old.names if old else ())
 
     def staged(self, path: str, at: int) -> None:
         """Books that the agent put a file into its next commit: it changed it, in whatever way that was."""

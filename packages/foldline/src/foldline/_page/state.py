@@ -60,6 +60,9 @@ STEP, STEPS, _DETAIL = "[ ] ", 6, 240
 """How an open step of the plan is told, how many are told before others are left out, and the characters of what one says
 beside its title."""
 
+_SETTING = pattern(r"(?:~|/home/[^/]+|/Users/[^/]+|/root)/\.[\w-]+/")
+"""Where programs keep what is set in them, in no repository of the work."""
+
 _PASSED = pattern(r"^(?:ok|OK|PASS)\b")
 
 _CHECK = re.compile(
@@ -237,6 +240,7 @@ def changed_since(facts: Facts, known: Repository) -> list[str]:
         return [path.removeprefix(f"{known.folder}/") for path in inside]
     paths = [path.removeprefix(root) for path in since]
     paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
+    paths = [path for path in paths if not _SETTING.match(path)]
     return [path for path in paths if not (root and is_absolute(path)) or _beside(root, path)]
 
 

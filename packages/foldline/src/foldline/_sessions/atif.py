@@ -49,7 +49,8 @@ def _reading(source: Source, trajectory: Json, id: str, path: str) -> Reading:
 
 
 def _entries(step: Json) -> Iterator[tuple[str, Message]]:
-    """The messages of a step: what was said, and a result for each call that it made."""
+    """The messages of a step: what was said, and a result for each call that it made; where the results do not say which calls they
+    answer, they stand in the order of these."""
     id = str(step.get("step_id", ""))
     parts: list[Part] = []
     if reasoning := string(step.get("reasoning_content")):
@@ -62,9 +63,11 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
         yield id, Message("assistant", (*parts, *calls), billed)
     elif parts:
         yield id, Message("system" if source == "system" else "user", tuple(parts))
-    for number, each in enumerate(mappings(mapping(step.get("observation")).get("results")), 1):
-        call_id = string(each.get("source_call_id"))
-        if call_id:
+    results = [*mappings(mapping(step.get("observation")).get("results"))]
+    nameless = not any(each.get("source_call_id") for each in results)
+    answered = (call.id for call in calls) if nameless else iter(())
+    for number, each in enumerate(results, 1):
+        if call_id := string(each.get("source_call_id")) or next(answered, ""):
             yield f"{id}:{number}", Message("tool", (result(call_id, each.get("content")),))
         elif seen := _content(each.get("content")):
             yield f"{id}:{number}", spoken_by(Message("user", tuple(seen)), "tool")
