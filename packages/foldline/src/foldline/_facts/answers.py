@@ -73,6 +73,29 @@ class _ToolResult(msgspec.Struct, forbid_unknown_fields=True):
     meta: dict[str, Any] | None = msgspec.field(default=None, name="_meta")
 
 
+class _Ran(msgspec.Struct):
+    """What a command put out, as mini-swe-agent's records have it, of a long output its head and its tail."""
+
+    returncode: int
+    output: str = ""
+    output_head: str = ""
+    output_tail: str = ""
+    exception_info: str = ""
+
+
+def in_tags(answer: str) -> str:
+    """An answer as it is; of mini-swe-agent's record what it says as that agent says it elsewhere, in tags."""
+    if '"returncode":' not in answer[:_EDGE] or not answer.startswith("{"):
+        return answer
+    try:
+        ran = msgspec.json.decode(answer, type=_Ran)
+    except (msgspec.DecodeError, UnicodeError):
+        return answer
+    broke = f"<exception>{ran.exception_info}</exception>\n" if ran.exception_info else ""
+    output = ran.output or f"{ran.output_head}\n…\n{ran.output_tail}".strip("\n…")
+    return f"{broke}<returncode>{ran.returncode}</returncode>\n<output>\n{output.rstrip()}\n</output>"
+
+
 @lru_cache(maxsize=16)
 def unframed(answer: str) -> str:
     """A tool's answer without its frame; one that was cut in its middle is read as well."""

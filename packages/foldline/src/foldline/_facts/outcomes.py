@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from foldline._facts.answers import in_tags
 from foldline._facts.cues import failing_keys
 from foldline._facts.failed_tests import ALARMS, LOCATED, test_and_why
 from foldline._facts.patterns import rare
@@ -45,8 +46,8 @@ _NAMED = re.compile(
 )
 """A verdict that names what failed."""
 
-_CALLED = rare(r"\['.{40,}'\](?=' )")
-"""The arguments of a command that a program called, between the words that tell how that ended."""
+_CALLED = rare(r"(?<=Command ').{40,}(?=' (?:timed out after|returned non-zero|died with) )")
+"""A command that a program called, between the words that tell how that ended."""
 
 _VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|\baborting due to\b")
 """A verdict that says that something failed and not what."""
@@ -134,7 +135,7 @@ class Outcome(Value, frozen=True, gc=False, omit_defaults=True):
 
 def edges(result: ToolResult, edge: int = _EDGE) -> str:
     """The words of a tool result; of a long one its head and tail."""
-    texts = [p.text for p in result.parts if type(p) is Text]
+    texts = [in_tags(p.text) for p in result.parts if type(p) is Text]
     text = texts[0] if len(texts) == 1 else "\n".join(t[:edge] + t[-edge:] if len(t) > 2 * edge else t for t in texts)
     if len(text) <= 2 * edge:
         return text
