@@ -436,6 +436,48 @@ def test_a_skill_that_is_worked_on_orders_nothing(path: str) -> None:
     assert givers([asked, *runs("read", {"path": path}, PROVING), *edited]) == []
 
 
+OPERATING = """Please solve this issue:
+# Name the quays
+
+Write `quays.py`.
+
+You can execute bash commands and edit files to implement the necessary changes.
+
+## Recommended Workflow
+
+1. Analyze the codebase by finding and reading relevant files
+2. Submit your changes and finish your work by issuing the following command: `echo ALL_HANDED_IN`.
+   Do not combine it with any other command. <important>After this command, you cannot continue working on this task.</important>
+
+## Command Execution Rules
+
+1. You issue at least one command
+2. The system executes the command(s) in a subshell
+3. You see the result(s)
+
+**CRITICAL REQUIREMENTS:**
+
+- Your response MUST include AT LEAST ONE bash tool call
+- Submit your changes and finish your work by issuing the following command: `echo ALL_HANDED_IN`.
+  Do not combine it with any other command. <important>After this command, you cannot continue working on this task.</important>
+
+Example of a CORRECT response:
+<example_response>
+I need to understand the structure first.
+
+[Makes bash tool call with {"command": "ls -la"} as arguments]
+</example_response>
+"""
+
+
+def test_how_a_template_wants_work_handed_in_is_told_with_the_command_and_no_example_as_an_order() -> None:
+    assert told([user(OPERATING), *bash("ls", "quays.txt"), says("I write it now."), *EDIT]) == [
+        "Submit your changes and finish your work by issuing the following command: `echo ALL_HANDED_IN`. Do not combine it with"
+        " any other command. After this command, you cannot continue working on this task.",
+        "Your response MUST include AT LEAST ONE bash tool call",
+    ]
+
+
 def test_orders_of_a_command_are_told_by_its_name_and_read_back_from_a_page() -> None:
     messages = [*command("letters", "# Letters\n\nNever write to an owner of the depot twice."), *EDIT]
     line = "(/letters) Never write to an owner of the depot twice."

@@ -22,6 +22,7 @@ _RESUMING = 80
 _STATUS = r"\b(?:429|40[13] (?:unauthorized|forbidden)|50[0-4] (?:internal|bad|service|gateway|not implemented))\b"
 """How an answer of one line gives the status with which a server refused."""
 
+_NUMBER = re.compile(r"\d{1,2}[.)] +")
 _CLAUSE = pattern(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
@@ -138,7 +139,12 @@ def leans(sentence: str) -> bool:
 
 def says_when_done(sentence: str) -> bool:
     """Whether a sentence says what is to be done once all else is."""
-    return _anywhere("done").match_in(_plain(sentence))
+    return _anywhere("done").match_in(_plain(sentence)) or submits(sentence)
+
+
+def submits(sentence: str) -> bool:
+    """Whether a sentence orders that the work be handed in."""
+    return _in_front("submits").match_in(_NUMBER.sub("", _plain(sentence)))
 
 
 def resumes(words: str) -> bool:

@@ -57,6 +57,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     how: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
+    submits: tuple[str, ...] = ()
     offers: tuple[str, ...] = ()
     whether: tuple[str, ...] = ()
     points: tuple[str, ...] = ()

@@ -62,7 +62,7 @@ _FACE = re.compile(r"(?:\s*(?::-?[)(DP]|;-?\)|[\U0001f300-\U0001faff\u2600-\u27b
 _NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _DESCRIBES = pattern(
-    r"\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|jangan|selalu)\b"
+    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|jangan|selalu)\b"
     r"|[^\x00-\u2e7f]{0,12}(?:禁止|不要|금지))",
     re.IGNORECASE,
 )

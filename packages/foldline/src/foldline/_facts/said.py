@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import islice, pairwise
 
 from foldline._clipping import cut
 from foldline._facts.assigned import assigned, said_beside
-from foldline._facts.cues import asks, decides, option, says_back, says_open, says_when_done
+from foldline._facts.cues import asks, decides, option, points_back, says_back, says_open, says_when_done, submits
 from foldline._facts.handing_in import answer_form, handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
@@ -61,6 +61,8 @@ stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 
 _SKILL_NAME = pattern(rf"{re.escape(SKILL)}[^\n]*[/\\]([\w:.-]+)[/\\]?[ \t]*(?:\n|$)")
 """The folder of a skill, which has its name."""
+
+_TAG, _NUMBER = re.compile(r"</?important>"), re.compile(r"\A\d{1,2}[.)] +")
 
 _LABEL, _LETTERS = pattern(r"\A(?:After|Before|Then|Rules?|Important|Note): ", re.IGNORECASE), re.compile(r"\w+")
 """What stands before an order that may stand without it elsewhere, and what tells two orders apart."""
@@ -151,8 +153,9 @@ class Said:
 
     def _orders(self, text: str, at: int, part: int, who: str = "") -> None:
         """Tells what a command, a skill or a template orders; of a list of boxes to be ticked nothing, which is one order as a whole."""
-        last = (each for each in sentences(text) if says_when_done(each) and not only_a_case(_below(each)))
-        for each in (*ruling(text), *filter(bids, last)):
+        last = [*dict.fromkeys(_to_come_last(text))]
+        rules = (each for each in ruling(text) if not any(_TAG.sub("", each) in told for told in last))
+        for each in (*last, *rules):
             if not each.startswith("[ ] ") and f"[ ] {_below(each)}" not in text:
                 self._pieces.tell(each, at, part, "rule", "command", who=who)
 
@@ -241,6 +244,14 @@ def _told_amid(passage: Passage) -> Passage | None:
     text = " ".join([*said, leads.rstrip(":：…")] if says_back(leads) else said)
     says = says_back(text) or len(text) >= LEADING or literals(text)
     return passage._replace(text=text) if text and says else None
+
+
+def _to_come_last(text: str) -> Iterator[str]:
+    """What is ordered to be done once all else is, each with what is said of it right behind."""
+    for each, behind in pairwise((*sentences(_TAG.sub("", text)), "")):
+        if submits(each) or (says_when_done(each) and not only_a_case(_below(each)) and bids(each)):
+            order = _NUMBER.sub("", each)
+            yield f"{order} {behind}" if points_back(behind) else order
 
 
 def _letters_of(rule: str) -> str:
