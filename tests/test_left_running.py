@@ -59,6 +59,24 @@ def test_what_was_put_into_the_background_runs_until_it_is_ended(commands: list[
     assert told(facts_of([*ASKED, *ran(*commands)])) == lines
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nohup bash -c 'cd src && make -j8 quays > /tmp/build.log 2>&1' > /dev/null 2>&1 &",
+        "make -j4 quays > /tmp/build.log &",
+        "npm install > /tmp/install.log 2>&1 &",
+        "nohup ninja -C build &",
+    ],
+)
+def test_a_build_or_an_installation_in_the_background_ends_by_itself(command: str) -> None:
+    assert told(facts_of([*ASKED, *ran(command, answer="13603")])) == []
+
+
+@pytest.mark.parametrize("command", ["make serve &", "nohup make run-dev > /tmp/dev.log &", "npm run dev &"])
+def test_a_server_in_the_background_runs_on(command: str) -> None:
+    assert len(told(facts_of([*ASKED, *ran(command, answer="13603")]))) == 1
+
+
 def test_what_could_not_be_started_does_not_run() -> None:
     assert told(facts_of([*ASKED, *ran(SERVED, answer="Exit code 7\ncurl: (7) Failed to connect")])) == []
 

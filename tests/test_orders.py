@@ -472,9 +472,9 @@ I need to understand the structure first.
 
 def test_how_a_template_wants_work_handed_in_is_told_with_the_command_and_no_example_as_an_order() -> None:
     assert told([user(OPERATING), *bash("ls", "quays.txt"), says("I write it now."), *EDIT]) == [
+        "Your response MUST include AT LEAST ONE bash tool call",
         "Submit your changes and finish your work by issuing the following command: `echo ALL_HANDED_IN`. Do not combine it with"
         " any other command. After this command, you cannot continue working on this task.",
-        "Your response MUST include AT LEAST ONE bash tool call",
     ]
 
 

@@ -457,6 +457,10 @@ GRADES = "Target Compliance:\nSteady-state error <0.5C: FAIL\nSettling time <120
         ),
         (GRADES.replace("FAIL", "PASS"), "4 PASS"),
         ("Overshoot <10% : ✗ FAIL\nRise time : ✓ PASS", "Overshoot <10%: FAIL; 1 PASS"),
+        ("PASS crambin\nPASS zdd\n[FAIL] two_chain\npublic examples: 2/3", "two_chain: FAIL; 2 PASS"),
+        ("FAIL crambin\nFAIL zdd\nFAIL two_chain\nFAIL beta", "crambin: FAIL, zdd: FAIL, two_chain: FAIL and 1 more"),
+        ("reading 3 examples\npublic examples: 2/3\n", "public examples: 2/3"),
+        ("reading 3 examples\n2/3 correct\nwritten", "2/3 correct"),
     ],
 )
 def test_of_targets_that_a_program_checks_it_is_told_which_were_missed(output: str, note: str) -> None:

@@ -931,6 +931,8 @@ def test_steps_that_the_agent_said_it_would_take_are_told_while_the_request_is_u
     assert line in state(says(plan), *edit("src/state.py"))
     assert line not in state(says(plan), *edit("src/state.py"), says("All of it is done."))
     assert not any("would do" in each for each in state(says("I'll read the file."), *edit("src/state.py")))
+    since = [message for n in range(12) for message in edit(f"src/part_{n}.py", f"s{n}")]
+    assert line not in state(says(plan), *since)
 
 
 def test_an_open_step_says_what_it_holds() -> None:

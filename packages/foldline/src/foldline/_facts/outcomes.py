@@ -65,7 +65,8 @@ _NEAR = 600
 
 _TELLS = rare(
     r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
-    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+",
+    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+"
+    r"|^[^\n:/]{2,60}: \d+/\d+$|\b\d+/\d+ (?:pass(?:ed)?|correct|tests?|examples?)\b",
     re.MULTILINE,
 )
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
@@ -81,7 +82,11 @@ _NONE_FAILED = rare(
 )
 """How a runner says that all tests passed: bun, jest and vitest, pytest, mocha, PHPUnit, ExUnit and RSpec, node."""
 
-_GRADED = rare(r"^[ \t]*([^\n:]{2,80}?)[ \t]*:[ \t]*\W{0,3}(PASS|FAIL)(?:ED)?\W{0,2}$", re.MULTILINE)
+_GRADED = rare(
+    r"^[ \t]*(?P<target>[^\n:]{2,80}?)[ \t]*:[ \t]*\W{0,3}(?P<grade>PASS|FAIL)(?:ED)?\W{0,2}$"
+    r"|^[ \t]*\[?(?P<first>PASS|FAIL)\]?:? +(?P<behind>[^\s/:]{2,80})$",
+    re.MULTILINE,
+)
 """How a program says of each of its targets whether it was met."""
 
 _MISSED_TOLD = 3
@@ -216,12 +221,14 @@ def _told(text: str, code: str, near: int, *, runs: bool, error: bool | None) ->
 
 def _grades(text: str) -> str:
     """Which targets a program says were missed, and how many were met; empty where it grades none."""
-    graded = _GRADED.findall(text)
-    missed = [f"{target.strip()}: FAIL" for target, grade in graded if grade == "FAIL"]
+    graded = [*_GRADED.finditer(text)]
+    missed = [each["target"] or each["behind"] for each in graded if "FAIL" in (each["grade"], each["first"])]
     met = len(graded) - len(missed)
-    if len(graded) < _SEVERAL or not met:
+    if len(graded) < _SEVERAL:
         return ""
-    return "; ".join(filter(None, (", ".join(missed[:_MISSED_TOLD]), f"{met} PASS")))
+    told = ", ".join(f"{target.strip()}: FAIL" for target in missed[:_MISSED_TOLD])
+    more = f" and {len(missed) - _MISSED_TOLD} more" if len(missed) > _MISSED_TOLD else ""
+    return "; ".join(filter(None, (f"{told}{more}", f"{met} PASS" if met else "")))
 
 
 def _passes(text: str) -> bool:

@@ -38,7 +38,7 @@ _NAMES_IN_CODE = re.compile(r"""\b(\w{1,60})\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?[
 """How code writes a file that a variable names, and how it names one."""
 
 _SHELL = re.compile(
-    r"\s*(?:\S*[/\\])?(?:powershell|pwsh|bash|zsh|sh)(?:\.exe)?(?:\s+-(?:ExecutionPolicy\s+)?\w+)*?\s+-(?:Command|l?c)\s+"
+    r"\s*(?:nohup\s+)?(?:\S*[/\\])?(?:powershell|pwsh|bash|zsh|sh)(?:\.exe)?(?:\s+-(?:ExecutionPolicy\s+)?\w+)*?\s+-(?:Command|l?c)\s+"
     r"(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')(?P<behind>[^\"']*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -146,9 +146,17 @@ def checks(tried: str) -> bool:
     return _CHECKS.search(tried) is not None and not _HANDLES.match(tried)
 
 
+_BUILDS = pattern(r"(?:make|ninja|mvn|gradle|cmake)\b|\S+ (?:-m pip )?(?:install|ci|sync|add)\b")
+_STAYS = pattern(r"\b(?:run|serve\w*|dev|start|up|watch|monitor)\b")
+"""What makes something and ends, and the target of one that does not."""
+
+
 def ends_soon(tried: str) -> bool:
-    """Whether what was tried ends by itself: a check, a question, a call of git or of what hosts its repositories."""
-    return checks(tried) or asks_after(tried) or tried.partition(" ")[0] in ("git", "gh", "glab")
+    """Whether what was tried ends by itself: a check, a build, an installation, a question, a call of git or of what hosts its
+    repositories."""
+    if checks(tried) or asks_after(tried) or tried.partition(" ")[0] in ("git", "gh", "glab"):
+        return True
+    return _BUILDS.match(tried) is not None and not _STAYS.search(tried)
 
 
 def asks_after(tried: str) -> bool:
@@ -297,7 +305,7 @@ def in_background(command: str) -> Iterator[str]:
     for step in steps_of(command):
         name, args = step.program
         left = _LEFT.match(command, step.start + len(step.whole)) and step.op != "|" and "timeout" not in step.words
-        over = name in _AROUND or _looks(step) or ends_soon(_family(step))
+        over = name in _AROUND or _looks(step) or ends_soon(family(step.whole.strip()))
         if name == "wait" or (name in KILLING and "-0" not in args):
             yield " ".join((name, *args))
         elif left and not over:

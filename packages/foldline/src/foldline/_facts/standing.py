@@ -70,6 +70,9 @@ _MISSING = rare(
 _NOTHING = rare(r"no matches found|No such file or directory|did not match any file")
 """How a command says that what it was to work on is not there: no error of the work unless a check says so."""
 
+_SOON_DONE = 10
+"""Messages with calls behind which what the agent said it would do is done, or given up."""
+
 _WHOLE = pattern(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
 """A sentence from its beginning to its end: no item of a list, no part that was cut."""
 
@@ -360,8 +363,10 @@ def is_whole(text: str) -> bool:
 
 def intention(facts: Facts) -> str:
     """What the agent said in its newest words since the newest request that it would do, where that takes several steps;
-    empty where it keeps a plan of its own, or said no such thing."""
-    said = (p.text for p in reversed(newest_words(facts)) if len(p.text) >= _SEVERAL)
+    empty where it keeps a plan of its own, said no such thing, or did much since."""
+    words = newest_words(facts)
+    since = {p.at for p in facts.latest.pieces if words and p.at > words[-1].at and p.by == "tool"}
+    said = (p.text for p in reversed(words if len(since) <= _SOON_DONE else ()) if len(p.text) >= _SEVERAL)
     several = (text for text in said if announces(text) and _STEPS.search(text))
     return "" if any(open_steps(facts)) else next(several, "")
 
