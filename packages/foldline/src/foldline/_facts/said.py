@@ -154,8 +154,8 @@ class Said:
     def _orders(self, text: str, at: int, part: int, who: str = "") -> None:
         """Tells what a command, a skill or a template orders; of a list of boxes to be ticked nothing, which is one order as a whole."""
         last = [*dict.fromkeys(_to_come_last(text))]
-        rules = (each for each in ruling(text) if not any(_TAG.sub("", each) in told for told in last))
-        for each in (*rules, *last):
+        rules = [each for each in ruling(text) if not any(_TAG.sub("", each) in told and each != told for told in last)]
+        for each in dict.fromkeys((*rules, *last)):
             if not each.startswith("[ ] ") and f"[ ] {_below(each)}" not in text:
                 self._pieces.tell(each, at, part, "rule", "command", who=who)
 
