@@ -68,6 +68,36 @@ def test_of_code_in_a_command_the_program_and_its_files_are_told(command: str, l
     assert told(bash(command, "")) == [line]
 
 
+EDITING = """cd /srv/app && python3 - <<'PY'
+from pathlib import Path
+lamp = Path('src/lamp.py')
+old = "def shine(ship):\\n    return ship"
+new = "def shine(ship, depth=1):\\n    return ship * depth"
+lamp.write_text(lamp.read_text().replace(old, new))
+print('%s')
+PY"""
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("the lamp takes a depth now", "edit src/lamp.py (shine) → the lamp takes a depth now"),
+        ("done", "edit src/lamp.py (shine)"),
+        ("", "edit src/lamp.py (shine)"),
+        ("OLD NOT FOUND", "`python3 - <<… # writes src/lamp.py` → failed; OLD NOT FOUND"),
+    ],
+)
+def test_an_edit_by_lines_of_python_is_told_as_one_with_what_these_say_of_it(said: str, line: str) -> None:
+    assert told(bash(EDITING % said, said)) == [line]
+
+
+def test_an_edit_by_lines_of_python_that_found_nothing_to_replace_changed_no_file() -> None:
+    missed = facts_of([ASKED, *bash(EDITING % "x", "OLD NOT FOUND")])
+    made = facts_of([ASKED, *bash(EDITING % "x", "ok")])
+    assert [file.path for file in missed.files if file.changed] == []
+    assert [file.path for file in made.files if file.changed] == ["src/lamp.py"]
+
+
 def test_a_look_at_files_is_told_by_them_and_another_one_by_what_it_is_for() -> None:
     shows = "git diff HEAD~2 -- apps/lighthouse/src/lamp/brightness.rs apps/lighthouse/src/log.rs"
     seeks = "grep -rn ship apps/lighthouse/src --include=*.rs | sort | uniq -c | sort -rn | head -20"

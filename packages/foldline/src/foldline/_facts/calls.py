@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from foldline._clipping import one_line
+from foldline._facts.code_edits import replaced
 from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_names, written_in
 from foldline._facts.in_short import in_short, only_sets_up
 from foldline._facts.others import answer_of, asked_of, is_notice, said_in_report
@@ -78,6 +79,12 @@ _WRITES = re.compile(
     r"(?:cd \S+ (?:&&|;) )?(?:(?:cat|tee) [^|;&]*<<…|<<… \| (?:Set|Add)-Content|<<… \| Out-File)[^|;&]*\Z"
 )
 """A command that does nothing but write a file."""
+
+_EDITS = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:\S*/)?python[\d.]* (?:(?:- )?<<…|-c '…')")
+"""A command in short that does nothing but run lines of code."""
+
+_SAYS_IT_WAS = re.compile(r"\w+(?:[^\w\n]+\w+)+.*", re.DOTALL)
+"""What such lines say of what they did, in more than a word."""
 
 _CODE = re.compile(r"<<…|'…'")
 """Where a command in short has code."""
@@ -172,6 +179,12 @@ class EndedCall(Value, frozen=True, dict=True):
         written = (path for verb, path, _ in self.called.action.touches if verb != "read")
         named = in_short(self.command)
         return [path for path in dict.fromkeys(written) if path.rstrip("/").rpartition("/")[2] not in named][:_FILES]
+
+    @cached_property
+    def _replaced(self) -> tuple[tuple[str, str], ...]:
+        """What it put in place of what in a file, where it is a command that does no more than that."""
+        edits = len(self.answer) <= _SHORT and _EDITS.fullmatch(self._in_short)
+        return replaced(self.called.action.command) if edits and self._by_code else ()
 
     @property
     def key(self) -> str:
@@ -288,6 +301,8 @@ class EndedCall(Value, frozen=True, dict=True):
             return f"{PULL}{self.pull}"
         if self.called.action.command and _WRITES.match(self.source):
             return f"write {self._written}"
+        if self._replaced and not self.end.failed:
+            return f"edit {', '.join(_named(path, self.names) for path in self._by_code)}"
         if self.kind == "call" and not self.end.note and (purpose := self._purpose):
             return purpose
         return f"`{self.source}`" if self.called.action.command else asked_of(self.called.call) or self.source
@@ -329,6 +344,9 @@ class EndedCall(Value, frozen=True, dict=True):
             return names_in_edits(arguments_of(self.called.call), action.touches[0][1])
         if is_patch(action.command):
             return names_in_edits(action.command, "")
+        if self._replaced and len(paths) == 1:
+            old, new = map("\n".join, zip(*self._replaced))
+            return names_in_edits({"old_string": old, "new_string": new}, paths[0])
         if not _WRITES.match(self._in_short):
             return {}
         written = names_in_edits({"content": action.command}, paths[-1])
@@ -360,6 +378,9 @@ class EndedCall(Value, frozen=True, dict=True):
         action, said = self.called.action, " ".join(self.answer[: _SHORT + 1].split())
         if self.reads and _NOTHING.fullmatch(said) and words_of(self.called.call.name) & _LISTING:
             return said
+        if self._replaced and not self._ending:
+            told = "; ".join(line.strip() for line in self.answer[: _WHOLE + 1].splitlines() if line.strip())
+            return told if len(self.answer) <= _WHOLE and _SAYS_IT_WAS.fullmatch(told) else ""
         if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
         tells = (

@@ -38,8 +38,11 @@ _VERDICT = re.compile(
     re.MULTILINE,
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
-_BROKE = rare(r"^(?:failed to solve: .+|npm error .+)$", re.MULTILINE)
-"""How a build of an image or an installation of packages says so, whatever command it is a part of."""
+_BROKE = rare(
+    r"^(?:failed to solve: .+|npm error .+|g?make(?:\[\d+\])?: \*\*\* .+|ninja: build stopped: .+|CMake Error.*)$",
+    re.MULTILINE,
+)
+"""How a build, one of an image too, or an installation of packages says so, whatever command it is a part of."""
 
 _NAMED = re.compile(
     r"--- FAIL: \S|FAILED [^\s(]|FAIL:? +\S|[✗✕✖✘×⨯] |\[ERROR\] [\w.$]+:\d|ERROR \S+\.py|\S.* > \S.* FAILED$"

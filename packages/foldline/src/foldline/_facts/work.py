@@ -11,6 +11,7 @@ from foldline._facts import wrappers
 from foldline._facts.answers import unframed
 from foldline._facts.attempts import Attempts
 from foldline._facts.calls import BROUGHT, COMMIT, NEWS, Called, EndedCall, brought
+from foldline._facts.code_edits import replaced
 from foldline._facts.cues import failed_with
 from foldline._facts.edits import NamesTouched, fingerprints
 from foldline._facts.folders import with_slashes
@@ -76,6 +77,11 @@ _MISSED = rare(
     re.IGNORECASE,
 )
 """How a look-up says that there is nothing, and a wait that nothing runs."""
+
+_UNMADE = pattern(
+    r"(?:[^\n]{0,60}\b(?:not (?:be )?found|no (?:match|replacement|change)\w*)\b[^\n]{0,60}\n?)+", re.IGNORECASE
+)
+"""How lines of code say that what they were to replace is not there."""
 
 _MUST = pattern(r"\b(?:must (?:not )?be|omit|is (?:required|invalid|missing)|(?:cannot|can't|may not) be)\b")
 """How a tool says that it does not take an argument."""
@@ -374,7 +380,8 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
     if not end.exit and rejected(called.action, called.call.arguments, text):
         return Outcome(True)
     if called.action.command:
-        return end
+        unmade = _UNMADE.fullmatch(unframed(text)) and replaced(called.action.command)
+        return Outcome(True, fault=unframed(text)) if unmade else end
     if _refuses(called, text):
         return Outcome(True)
     fault = "" if _missed(called, text) else failed_with(text) or refused_in(record_of(text))

@@ -410,13 +410,14 @@ def _committed(facts: Facts) -> set[int]:
 
 def _run_again(facts: Facts) -> set[int]:
     """The places of calls that were made once more in the same turn, word for word, and of what they brought; of a change whose code is
-    not told nobody knows that."""
+    not told nobody knows that, and of an edit what it says of itself is part of its words."""
     asked = sorted(request.at for request in facts.requests)
     newest: dict[tuple[int, str], tuple[int, int]] = {}
     calls: dict[tuple[int, int], tuple[int, str]] = {}
     for p in facts.pieces:
         if p.by == "tool" and p.kind in ("call", "change", "failure") and not (p.kind == "change" and "'…'" in p.text):
-            calls[p.at, p.part] = made = bisect_right(asked, p.at), p.text.partition(" → ")[0]
+            words = p.text if p.text.startswith("edit ") else p.text.partition(" → ")[0]
+            calls[p.at, p.part] = made = bisect_right(asked, p.at), words
             newest[made] = p.at, p.part
     over = {call for call, made in calls.items() if newest[made] != call}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in over}
