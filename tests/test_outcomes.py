@@ -292,7 +292,7 @@ KeyError: 'weight'"""
         ("dotnet build 2>&1 | tail -8", DOTNET, "Items.cs(12,34): error CS1002: ; expected [/srv/items/Items.csproj]"),
         ("npm run build 2>&1 | tail -8", VITE, 'error during build: Could not resolve "./shelf" from "src/main.ts"'),
         ("python load.py 2>&1 | tail -5", SCRIPT_BROKE, "KeyError: 'weight'"),
-        ("make -j4 items.o 2>&1 | tail -5", "make: *** No rule to make target 'items.o'.  Stop.", "make: *** No rule to make target 'items.o'. Stop."),
+        ("make -j4 items 2>&1 | tail -5", "collect2: 3 symbols are gone\nmake: *** [items] Error 1\nmake: Leaving directory '/srv'", "make: *** [items] Error 1"),
         ("make -j4 items 2>&1 | tail -5", "src/items.cpp:13:26: error: ‘sort’ is not a member of ‘std’\nmake[2]: *** [items.o] Error 1\nmake: *** [all] Error 2", "src/items.cpp:13:26: error: ‘sort’ is not a member of ‘std’"),
     ],
     ids=["Maven", "javac", "surefire", "Gradle", "dotnet", "Vite", "Python", "make", "a compiler"],

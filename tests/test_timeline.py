@@ -1905,3 +1905,12 @@ def test_of_a_list_with_which_an_older_report_begins_all_is_told_or_nothing() ->
             Brief(room), [user("Which bookings do I have, please?"), *bash("bookings", "5"), says(ids), *later]
         ).text
         assert sum(f". {each}" in told for each in numbers) in (0, 5), room
+
+
+def test_edits_of_one_file_that_say_what_they_did_are_told_together() -> None:
+    def edit(old: str, new: str, said: str) -> list[Message]:
+        body = f"from pathlib import Path\nlamp = Path('src/lamp.py')\nlamp.write_text(lamp.read_text().replace({old!r}, {new!r}))"
+        return bash(f"python3 - <<'PY'\n{body}\nprint({said!r})\nPY", said)
+
+    work = [*edit("a = 1", "a = 2", "doubled the depth"), *edit("def on():", "def on(x):", "the lamp takes x")]
+    assert "- edit src/lamp.py → doubled the depth; the lamp takes x (on)" in happened([user("Mend the lamp."), *work])

@@ -184,7 +184,8 @@ class EndedCall(Value, frozen=True, dict=True):
     def _replaced(self) -> tuple[tuple[str, str], ...]:
         """What it put in place of what in a file, where it is a command that does no more than that."""
         edits = len(self.answer) <= _SHORT and _EDITS.fullmatch(self._in_short)
-        return replaced(self.called.action.command) if edits and self._by_code else ()
+        kept = any(not path.startswith("/tmp/") for path in self._by_code)
+        return replaced(self.called.action.command) if edits and kept else ()
 
     @property
     def key(self) -> str:

@@ -62,7 +62,7 @@ _OF_FOLDER = pattern(r"__init__\.pyi?|mod\.rs|index\.[cm]?[jt]sx?")
 """A file whose name says nothing without its folder's."""
 
 _MISSING = rare(
-    r"command not found|: not found$|not recognized as|[Nn]o such command"
+    r"command not found|: not found$|No rule to make target|not recognized as|[Nn]o such command"
     r"|(?:unrecognized|unexpected|unknown|invalid) (?:option|argument|flag|subcommand)"
 )
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""

@@ -120,6 +120,8 @@ class Turns:
         piece = group[0].piece
         if is_edit(piece) and is_edit(group[-1].piece):
             return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
+        if len(group) > 1 and (head := _edited(piece)) and head == _edited(group[-1].piece):
+            return f"- {anothers(head)} → {anothers('; '.join(_said_of_it(each.piece) for each in group))}"
         if len(group) > 1 and _kind(piece) == _WHOLE == _kind(group[-1].piece):
             paths = dict.fromkeys(each.piece.text.partition(" ")[2] for each in group)
             return f"- {anothers(f'{_WHOLE}{grouped(paths)}')}"
@@ -188,10 +190,25 @@ class Turns:
 
 
 def _kind(piece: Piece) -> str:
-    """What pieces have in common that are told together: edits, or files that were read; empty for others."""
+    """What pieces have in common that are told together: edits, edits of one file that say of themselves what they did, or files that
+    were read; empty for others."""
     if is_edit(piece):
         return "edit"
+    if head := _edited(piece):
+        return head
     return _WHOLE if piece.kind == "call" and _WAS_READ.fullmatch(piece.text) else ""
+
+
+def _edited(piece: Piece) -> str:
+    """An edit that says of itself what it did, without that and without the names that it touched; empty for others."""
+    edits = piece.kind == "change" and piece.text.startswith("edit ")
+    head, says, _ = piece.text.partition(" → ")
+    return head.partition(" (")[0] if edits and says else ""
+
+
+def _said_of_it(edit: Piece) -> str:
+    head, _, said = edit.text.partition(" → ")
+    return f"{said}{head.removeprefix(_edited(edit))}"
 
 
 def _behind(text: str, gap: str, following: str = "") -> str:
