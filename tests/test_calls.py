@@ -91,6 +91,11 @@ def test_an_edit_by_lines_of_python_is_told_as_one_with_what_these_say_of_it(sai
     assert told(bash(EDITING % said, said)) == [line]
 
 
+def test_an_edit_by_lines_of_python_with_a_look_behind_it_is_one_and_what_that_shows_is_not_what_it_says() -> None:
+    look = EDITING % "x" + "\nsed -n '1,3p' src/lamp.py"
+    assert told(bash(look, "def shine(ship, depth=1):\n    return ship * depth")) == ["edit src/lamp.py (shine)"]
+
+
 def test_an_edit_by_lines_of_python_that_found_nothing_to_replace_changed_no_file() -> None:
     missed = facts_of([ASKED, *bash(EDITING % "x", "OLD NOT FOUND")])
     made = facts_of([ASKED, *bash(EDITING % "x", "ok")])

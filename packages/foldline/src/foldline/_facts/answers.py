@@ -93,7 +93,7 @@ def in_tags(answer: str) -> str:
         return answer
     broke = f"<exception>{ran.exception_info}</exception>\n" if ran.exception_info else ""
     output = ran.output or f"{ran.output_head}\n…\n{ran.output_tail}".strip("\n…")
-    return f"{broke}<returncode>{ran.returncode}</returncode>\n<output>\n{output.rstrip()}\n</output>"
+    return f"<returncode>{ran.returncode}</returncode>\n{broke}<output>\n{output.rstrip()}\n</output>"
 
 
 @lru_cache(maxsize=16)

@@ -80,8 +80,10 @@ _WRITES = re.compile(
 )
 """A command that does nothing but write a file."""
 
-_EDITS = re.compile(r"(?:cd \S+ (?:&&|;) )?(?:\S*/)?python[\d.]* (?:(?:- )?<<…|-c '…')")
-"""A command in short that does nothing but run lines of code."""
+_EDITS = re.compile(
+    r"(?:cd \S+ (?:&&|;) )?(?:\S*/)?python[\d.]* (?:(?:- )?<<…|-c '…')(?P<looks>(?:(?:;| &&) (?:sed -n|grep|nl|head|tail|cat|git diff) [^;&]*)*)"
+)
+"""A command in short that does nothing but run lines of code, and look at what came of it."""
 
 _SAYS_IT_WAS = re.compile(r"\w+(?:[^\w\n]+\w+)+.*", re.DOTALL)
 """What such lines say of what they did, in more than a word."""
@@ -181,11 +183,19 @@ class EndedCall(Value, frozen=True, dict=True):
         return [path for path in dict.fromkeys(written) if path.rstrip("/").rpartition("/")[2] not in named][:_FILES]
 
     @cached_property
-    def _replaced(self) -> tuple[tuple[str, str], ...]:
-        """What it put in place of what in a file, where it is a command that does no more than that."""
-        edits = len(self.answer) <= _SHORT and _EDITS.fullmatch(self._in_short)
-        kept = any(not path.startswith("/tmp/") for path in self._by_code)
-        return replaced(self.called.action.command) if edits and kept else ()
+    def _runs_code(self) -> re.Match[str] | None:
+        """The command, where it does no more than run lines of code, and look at what came of it."""
+        return _EDITS.fullmatch(self._in_short)
+
+    @cached_property
+    def _edited(self) -> list[str]:
+        """The files in which such lines put something in place of what was there, and do no more than that."""
+        runs = self._runs_code
+        if runs is None or not (runs["looks"] or len(self.answer) <= _SHORT):
+            return []
+        written = [path for verb, path, _ in self.called.action.touches if verb in WRITING]
+        kept = any(not path.startswith("/tmp/") for path in written)
+        return written[:_FILES] if kept and replaced(self.called.action.command) else []
 
     @property
     def key(self) -> str:
@@ -302,8 +312,8 @@ class EndedCall(Value, frozen=True, dict=True):
             return f"{PULL}{self.pull}"
         if self.called.action.command and _WRITES.match(self.source):
             return f"write {self._written}"
-        if self._replaced and not self.end.failed:
-            return f"edit {', '.join(_named(path, self.names) for path in self._by_code)}"
+        if self._edited and not self.end.failed:
+            return f"edit {', '.join(_named(path, self.names) for path in self._edited)}"
         if self.kind == "call" and not self.end.note and (purpose := self._purpose):
             return purpose
         return f"`{self.source}`" if self.called.action.command else asked_of(self.called.call) or self.source
@@ -345,8 +355,8 @@ class EndedCall(Value, frozen=True, dict=True):
             return names_in_edits(arguments_of(self.called.call), action.touches[0][1])
         if is_patch(action.command):
             return names_in_edits(action.command, "")
-        if self._replaced and len(paths) == 1:
-            old, new = map("\n".join, zip(*self._replaced))
+        if self._edited and len(paths) == 1:
+            old, new = map("\n".join, zip(*replaced(action.command)))
             return names_in_edits({"old_string": old, "new_string": new}, paths[0])
         if not _WRITES.match(self._in_short):
             return {}
@@ -379,9 +389,10 @@ class EndedCall(Value, frozen=True, dict=True):
         action, said = self.called.action, " ".join(self.answer[: _SHORT + 1].split())
         if self.reads and _NOTHING.fullmatch(said) and words_of(self.called.call.name) & _LISTING:
             return said
-        if self._replaced and not self._ending:
+        if self._edited and not self._ending:
             told = "; ".join(line.strip() for line in self.answer[: _WHOLE + 1].splitlines() if line.strip())
-            return told if len(self.answer) <= _WHOLE and _SAYS_IT_WAS.fullmatch(told) else ""
+            says = len(self.answer) <= _WHOLE and not (self._runs_code and self._runs_code["looks"])
+            return told if says and _SAYS_IT_WAS.fullmatch(told) else ""
         if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
         tells = (

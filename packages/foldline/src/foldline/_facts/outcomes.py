@@ -49,7 +49,7 @@ _NAMED = re.compile(
 )
 """A verdict that names what failed."""
 
-_CALLED = rare(r"(?<=Command ').{40,}(?=' (?:timed out after|returned non-zero|died with) )")
+_CALLED = rare(r"(?<=Command ').{40,}?(?=' (?:timed out after|returned non-zero|died with) )", re.DOTALL)
 """A command that a program called, between the words that tell how that ended."""
 
 _VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|\baborting due to\b")
@@ -170,10 +170,10 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
     verdicts = [" ".join(each[0].split())[:300] for each in found]
     if not verdicts:
-        unclear = end.failed and tried and _VAGUE.search(end.fault)
-        return replace(end, fault=_with_cause(end.fault, text, 0)) if unclear else end
+        vague = end.failed and tried and _VAGUE.search(end.fault) is not None
+        return replace(end, fault=_with_cause(end.fault, text, 0)) if vague else end
     vague = end.fault in verdicts and not _NAMED.match(end.fault)
-    alarms = ALARMS.search(end.fault) or _STRONG.search(end.fault)
+    alarms = any(each.search(end.fault) for each in (ALARMS, _STRONG))
     unclear = vague or not alarms or end.fault not in " ".join(text[-_END:].split())
     clear = "" if unclear else end.fault
     told = clear or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])

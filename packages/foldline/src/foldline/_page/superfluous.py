@@ -47,8 +47,8 @@ SOON = 12
 """Messages within which the agent finds out that an alarm was none: a few calls."""
 
 
-_SEARCHES = frozenset({"ls", "find", "pwd", "tree"})
-"""Programs that search for files."""
+_SEARCHES = frozenset({"ls", "find", "pwd", "tree", "cat", "head", "tail", "nl", "wc", "grep", "rg", "sed"})
+"""Programs that look at files or search for them."""
 
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
@@ -281,7 +281,7 @@ def _looked_up(facts: Facts) -> set[int]:
 
 def _sought(facts: Facts) -> set[int]:
     """The places of searches that say nothing of what they found, beside other calls of the same turn, and of all that led to a
-    report or to a change."""
+    report or to a change; what a command showed names it by itself."""
     asked = sorted(request.newest for request in facts.requests)
     calls = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "tool" and p.kind in ("call", "change", "failure")]
     over = left_to_files(facts)
@@ -290,6 +290,7 @@ def _sought(facts: Facts) -> set[int]:
     }
     seeks = {i for i, p in calls if p.kind == "call" and (p.at, p.part) not in shown and _searches(p)}
     mute = {i for i in seeks if " → " not in facts.pieces[i].text}
+    mute |= {i for i, p in calls if p.kind == "call" and p.text.startswith("`") and _searches(p)}
     beside = {bisect_right(asked, p.at) for i, p in calls if i not in mute}
     worked = {bisect_right(asked, p.at) for _, p in calls if p.kind == "change"}
     over = seeks.intersection(led_to_report(facts))
@@ -298,9 +299,11 @@ def _sought(facts: Facts) -> set[int]:
 
 
 def _searches(call: Piece) -> bool:
-    """Whether a call is told as a search for files or in them, without what it found."""
+    """Whether a call is told as a look at files or a search for them, without what it found."""
     if call.text.startswith("`"):
-        return all(name in _SEARCHES for name, *_ in programs(command_of(call))) and not _ended(call)[1]
+        command, end = _ended(call)
+        command = command.strip("- `")
+        return not end and only_looks(command) and all(name in _SEARCHES for name, *_ in programs(command))
     return words_of(call.text.partition(" ")[0]) <= SEARCHING
 
 
