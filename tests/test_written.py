@@ -432,3 +432,20 @@ def test_a_paragraph_behind_a_list_begins_a_line_where_its_beginning_is_left_out
     report = f"I found two orders:\n- mirror_7: paid on Tuesday, 45.10\n- mirror_8: paid on Friday, 12.90\n\n{again}The card_3095 gets it back on 2026-05-11."
     told = lines([user("Cancel all orders of the desk that are still open, please."), says(report), LATER], 100)
     assert any(line.startswith("The card_3095 gets it back") for line in told)
+
+
+def test_a_few_lines_that_the_words_of_a_task_lead_in_belong_to_it() -> None:
+    error = "UnicodeDecodeError: 'utf-8' codec can't decode byte 0xc3 in position 74"
+    told = page(
+        [
+            user(
+                f"The displays show nothing. The log of one says\n\n    {error}\n\nfor the calendar of the depot. Mend it."
+            ),
+            says("I look."),
+        ]
+    ).partition("## What")[0]
+    assert f"> {error}" in told
+    aside = page(
+        [user(f"The displays show nothing. Mend that, please.\n\n    {error}\n\nThat was on Monday."), says("I look.")]
+    ).partition("## What")[0]
+    assert f"> {error}" not in aside

@@ -62,6 +62,10 @@ stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 _SKILL_NAME = pattern(rf"{re.escape(SKILL)}[^\n]*[/\\]([\w:.-]+)[/\\]?[ \t]*(?:\n|$)")
 """The folder of a skill, which has its name."""
 
+LED_IN, _SAID = 600, (".", "!", "?", "…", "。", "！", "？", ")", ">", "`")
+"""Characters of a paste that belongs to the words which lead it in, and how words end that lead in nothing."""
+
+_FENCE = re.compile(r"^ *(?:```|~~~)", re.MULTILINE)
 _TAG, _NUMBER = re.compile(r"</?important>"), re.compile(r"\A\d{1,2}[.)] +")
 
 _LABEL, _LETTERS = pattern(r"\A(?:After|Before|Then|Rules?|Important|Note): ", re.IGNORECASE), re.compile(r"\w+")
@@ -307,9 +311,19 @@ def is_document(words: str) -> bool:
 
 
 def _with_code(spans: Sequence[Span]) -> str:
-    """What is asked for with the blocks of code amid the words, as it was written, in a document with all that no program printed;
-    empty where there are none."""
+    """What is asked for with the blocks of code amid the words and what these lead in, as it was written, in a document with all that
+    no program printed; empty where there is nothing of that."""
     blocks = specified if is_document("\n".join(span.text for span in spans if span.by == "user")) else code
-    written = [asked(span) or (blocks(span.text) if span.by == "paste" else "") for span in spans]
+    before = ("", *(span.text if span.by == "user" else "" for span in spans))
+    written = [
+        asked(span) or ((blocks(span.text) or _led_in(span.text, lead)) if span.by == "paste" else "")
+        for span, lead in zip(spans, before)
+    ]
     shown = any(text and span.by == "paste" for text, span in zip(written, spans))
     return "\n".join(filter(None, written)) if shown else ""
+
+
+def _led_in(paste: str, words: str) -> str:
+    """A short paste that stands amid words without a fence around it, where those before it end without saying all."""
+    leads = words and words.rstrip()[-1:] not in _SAID
+    return paste if leads and len(paste) <= LED_IN and not _FENCE.search(paste) else ""
