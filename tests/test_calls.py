@@ -91,6 +91,27 @@ def test_an_edit_by_lines_of_python_is_told_as_one_with_what_these_say_of_it(sai
     assert told(bash(EDITING % said, said)) == [line]
 
 
+PATCH = """apply_patch <<'EOF'
+*** Begin Patch
+*** Add File: src/slug.js
++export function anchorOf(heading) {
++  return heading.trim();
++}
+*** Update File: README.md
+@@
+-Anchors are not checked.
++Anchors are checked.
+*** End Patch
+EOF"""
+
+
+def test_a_patch_that_a_command_applies_is_told_as_an_edit() -> None:
+    made = bash(PATCH, "Success. Updated the following files:\nA src/slug.js\nM README.md")
+    assert told(made) == ["edit src/slug.js (anchorOf), README.md"]
+    (line,) = told(bash(PATCH, "Process exited with code 1\nOutput:\nerror: patch failed: README.md:3", error=True))
+    assert line.startswith("`apply_patch <<…")
+
+
 def test_an_edit_by_lines_of_python_with_a_look_behind_it_is_one_and_what_that_shows_is_not_what_it_says() -> None:
     look = EDITING % "x" + "\nsed -n '1,3p' src/lamp.py"
     assert told(bash(look, "def shine(ship, depth=1):\n    return ship * depth")) == ["edit src/lamp.py (shine)"]

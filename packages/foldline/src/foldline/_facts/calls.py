@@ -85,6 +85,9 @@ _EDITS = re.compile(
 )
 """A command in short that does nothing but run lines of code, and look at what came of it."""
 
+_PATCHES = re.compile(r"(?:cd \S+ (?:&&|;) )?apply_patch <<…")
+"""A command in short that does nothing but apply a patch which it is given."""
+
 _SAYS_IT_WAS = re.compile(r"\w+(?:[^\w\n]+\w+)+.*", re.DOTALL)
 """What such lines say of what they did, in more than a word."""
 
@@ -189,11 +192,13 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @cached_property
     def _edited(self) -> list[str]:
-        """The files in which such lines put something in place of what was there, and do no more than that."""
+        """The files in which such lines, or a patch, put something in place of what was there, and do no more than that."""
         runs = self._runs_code
+        written = [path for verb, path, _ in self.called.action.touches if verb in WRITING]
+        if _PATCHES.fullmatch(self._in_short):
+            return written[:_FILES]
         if runs is None or not (runs["looks"] or len(self.answer) <= _SHORT):
             return []
-        written = [path for verb, path, _ in self.called.action.touches if verb in WRITING]
         kept = any(not path.startswith("/tmp/") for path in written)
         return written[:_FILES] if kept and replaced(self.called.action.command) else []
 
@@ -391,7 +396,7 @@ class EndedCall(Value, frozen=True, dict=True):
             return said
         if self._edited and not self._ending:
             told = "; ".join(line.strip() for line in self.answer[: _WHOLE + 1].splitlines() if line.strip())
-            says = len(self.answer) <= _WHOLE and not (self._runs_code and self._runs_code["looks"])
+            says = len(self.answer) <= _WHOLE and self._runs_code is not None and not self._runs_code["looks"]
             return told if says and _SAYS_IT_WAS.fullmatch(told) else ""
         if self._ending or action.command or len(self.answer) > _SHORT or self.wrote or self.reads:
             return ""
