@@ -90,6 +90,7 @@ def test_files_are_known_in_every_vocabulary(
         ("sed -i '' 's/new Editor()/new Editor(t)/g' x.ts", {"x.ts": "modified"}),
         ("sed -n '1,40p' src/x.py", {"src/x.py": "read"}),
         ("cat <<'EOF' > conf.toml\nrm other.py\nEOF\nrm old.toml", {"conf.toml": "created", "old.toml": "deleted"}),
+        ("git checkout -- a.py && python3 - <<'PY'\nopen('a.py', 'w').write('x')\nPY", {"a.py": "modified"}),
         ("cp a.py b.py && mv b.py lib/", {"b.py": "deleted", "lib/b.py": "created"}),
         ("cd /srv/app && rm -rf build/x.o", {"/srv/app/build/x.o": "deleted"}),
         ("git rm old.py; mkdir -p docs/api", {"old.py": "deleted", "docs/api/": "created"}),

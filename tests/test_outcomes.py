@@ -90,6 +90,21 @@ def test_why_it_failed_is_told_and_no_label_nor_a_line_of_code(command: str, out
     assert error.endswith(f"→ {line}")
 
 
+@pytest.mark.parametrize(
+    ("failed", "again"),
+    [
+        ("FAILED tests/test_plot.py::TestScale::test_inferred - OptionError", "pytest tests/test_plot.py::TestScale::test_inferred -q || true"),
+        ("--- FAIL: TestInferred (0.00s)", "go test ./plots -run TestInferred"),
+    ],
+)  # fmt: skip
+def test_a_test_that_was_run_by_its_name_since_and_passed_is_no_open_error(failed: str, again: str) -> None:
+    broke = bash(f"{again.split()[0]} test ./...", f"Exit code: 1\n{failed}")
+    edited = runs("edit", {"path": "plots.py", "old": "a", "new": "b"}, "ok")
+    passed, other = bash(again, "1 passed in 0.6s"), bash(again.replace("nferred", "nverted"), "1 passed in 0.6s")
+    assert len(told(broke)) == len(told([*broke, *edited, *other])) == 1
+    assert told([*broke, *edited, *passed]) == []
+
+
 def test_a_check_behind_which_nothing_was_changed_still_fails_however_long_ago_it_ran() -> None:
     broke = bash("mvn test", "Exit code: 1\n[ERROR] Failed to execute goal x:generate on project items: no inputSpec")
     looked = [m for at in range(60) for m in bash(f"grep -A {at} spec pom.xml", "<spec/>")]

@@ -75,15 +75,17 @@ def touches(command: str) -> Iterator[Touch]:
     for body in bodies:
         if "*** " in body:
             yield from patch_actions(body)
-    for path in _written_by_code(_without_saved(command)):
-        if not _NOT_A_PATH.search(path):
-            yield "written", path, ""
+    by_code = [path for path in _written_by_code(_without_saved(command)) if not _NOT_A_PATH.search(path)]
     where = ""
     for step in steps_of(_spelled_out(bare)):
         name, args = step.program
+        if by_code and not (name in ("git", "cd") and "<<" in bare):
+            yield from (("written", path, "") for path in by_code)
+            by_code = []
         where = _entered(where, args) if name == "cd" else where
         for action, path, to in _segment(name, args, step.outputs):
             yield action, _at(where, path), _at(where, to)
+    yield from (("written", path, "") for path in by_code)
 
 
 def _written_by_code(command: str) -> Iterator[str]:

@@ -73,6 +73,9 @@ _NOTHING = rare(r"no matches found|No such file or directory|did not match any f
 _SOON_DONE = 10
 """Messages with calls behind which what the agent said it would do is done, or given up."""
 
+_TEST = pattern(r"(?:FAILED|ERROR) \S*::(\w+)|--- FAIL: (?:\w+/)*(\w+)")
+"""The name of a test that failed, as pytest and Go tell it."""
+
 _WHOLE = pattern(r"(?!\(?\w{1,2}[.)]\s|[-*+•|(])[^\n]{1,240}[.!?)…。！？]")
 """A sentence from its beginning to its end: no item of a list, no part that was cut."""
 
@@ -115,6 +118,8 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
         if fault.seen >= end or (_PROBE.match(fault.source) and not checks(fault.key)):
             continue
         since = _Since(facts, fault.seen)
+        if _passed(fault, since):
+            continue
         left = any(_leaves(p, fault, tried) or (not since.worked and _says(p, fault)) for p in since.reports)
         runs = not since.reports or (not since.worked and (checks(fault.key) or finds(fault.text)))
         if left or (runs and _stands(fault, since, tried)):
@@ -133,6 +138,12 @@ class _Since:
         self.went_on = min([*changed, *(c.seen for c in self.done)], default=None)
         self.worked = bool(self.reports) and self.went_on is not None and self.went_on < self.reports[-1].at
         """Whether it did something before it reported last."""
+
+
+def _passed(fault: FailedCall, since: _Since) -> bool:
+    """Whether a test that failed was run by its name since, and passed."""
+    named = _TEST.search(fault.text) if checks(fault.key) else None
+    return named is not None and any((named[1] or named[2]) in c.text and checks(family(c.tried)) for c in since.done)
 
 
 def _says(piece: Piece, fault: FailedCall) -> bool:
