@@ -31,6 +31,8 @@ def worded(
 
 def _role(wording: Wording, view: View) -> Role:
     """The role that a summary has: a user's, where the provider takes no other at the head of a history."""
+    if wording.role == "user":
+        return wording.role
     named = next((entry.message.format for entry in view.entries if entry.message.format), "")
     taken = FORMATS[named].summaries if named in FORMATS else ("user",) if named else get_args(Role)
     return wording.role if wording.role in taken else "user"
