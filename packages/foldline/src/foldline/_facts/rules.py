@@ -107,6 +107,9 @@ _ASKS = pattern(
 )
 """A sentence that declares something, then asks."""
 
+_COMMAS = ",，、"
+"""What it has before it asks."""
+
 _WONDERS = pattern(
     r"\W*(?:(?:so|and|but|y|und|aber|pero|lalu) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[ée]\b|kenapa\b|mengapa\b|なぜ|どうして|왜|为什么|"
     r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|kok\b|それなのに|なのに|그런데|可是)",
@@ -199,7 +202,8 @@ def of_the_work(sentence: str) -> bool:
 
 def _declared(sentence: str) -> str:
     """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing, or why."""
-    asks = _ASKS.match(sentence) if sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST else None
+    both = sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST and any(each in sentence for each in _COMMAS)
+    asks = _ASKS.match(sentence) if both else None
     return asks["declared"] if asks and not _WONDERS.match(asks["asked"]) else sentence
 
 
@@ -473,7 +477,7 @@ def wide_letters(text: str) -> int:
     return 0 if text.isascii() else len(_WIDE.findall(text))
 
 
-_WIDE = re.compile("[\u2e80-\U0010ffff]")
+_WIDE = pattern(r"[^\x00-\u2e7f]")
 
 
 class Table(msgspec.Struct, forbid_unknown_fields=True):
