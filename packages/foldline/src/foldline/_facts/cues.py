@@ -42,7 +42,7 @@ def leaves_to_user(sentence: str) -> bool:
 
 def labels_open(line: str) -> bool:
     """Whether a line begins with a label that says that what follows is open."""
-    return _labels().match(line.lower()) is not None
+    return (":" in line or "：" in line) and _labels().match(line.lower()) is not None
 
 
 def changes_in(sentence: str) -> list[tuple[int, str]]:
