@@ -255,8 +255,8 @@ def refused_in(record: Any) -> str:
 
 def _all_ran(text: str) -> str:
     """How many tests several runs of a command ran together, where each says so and none that one failed; empty for one run."""
-    ran = _RAN.findall(text) if not _SOME_FAILED.search(text) else []
-    if len(ran) < _SEVERAL:
+    ran = _RAN.findall(text)
+    if len(ran) < _SEVERAL or _SOME_FAILED.search(text):
         return ""
     cut = len(text) > 2 * _EDGE - _LAST
     return f"Ran {'more than ' if cut else ''}{sum(map(int, ran))} tests in {'several' if cut else len(ran)} runs"

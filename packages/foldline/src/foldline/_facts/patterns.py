@@ -121,6 +121,11 @@ class Patterns:
                     likely.setdefault(literal, []).append((each, more))
         return begun, likely
 
+    @cached_property
+    def _plain(self) -> list[str]:
+        """Those of the literals that stand in plain texts, a few of those of all languages."""
+        return [literal for literal in self._sorted[1] if literal.isascii()]
+
     def match_in(self, text: str) -> bool:
         """Whether one of them matches somewhere in a text in lower case."""
         return any(self._of(pattern).search(text) for pattern in self._likely_in(text))
@@ -138,7 +143,7 @@ class Patterns:
         for beginnings, each in begun.get(text[:1], ()):
             if text.startswith(beginnings) and _holds(text, self._needed_by(each)):
                 yield each
-        for literal in [literal for literal in likely if literal in text]:
+        for literal in [literal for literal in (self._plain if text.isascii() else likely) if literal in text]:
             for each, needs in likely[literal]:
                 if _holds(text, needs):
                     yield each
