@@ -303,7 +303,7 @@ def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 @cache
 def _labels() -> re.Pattern[str]:
-    return rare(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
+    return pattern(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
 
 
 @cache

@@ -67,9 +67,10 @@ _NEAR = 600
 """Characters behind the name of a test that failed in which is said why."""
 
 _TELLS = rare(
+    r"(?=[\dToOP\[heAiFB])(?:"  # what it begins with: few places of an output are tried further
     r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
     r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+"
-    r"|^[^\n:/]{2,60}: \d+/\d+$|\b\d+/\d+ (?:pass(?:ed)?|correct|tests?|examples?)\b",
+    r"|\b\d+/\d+ (?:pass(?:ed)?|correct|tests?|examples?)\b)|^[^\n:/]{2,60}: \d+/\d+$",
     re.MULTILINE,
 )
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")

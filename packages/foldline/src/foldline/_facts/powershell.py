@@ -7,7 +7,9 @@ import re
 from foldline._facts.patterns import rare
 from foldline._patterns import pattern
 
-_CMDLET = rare(r"(?:^|[\s;|&({])(?:Add|Copy|Get|Move|New|Out|Remove|Rename|Select|Set|Tee|Test)-[A-Z][a-zA-Z]+")
+_CMDLET = rare(
+    r"(?:^|[\s;|&({])(?:Add-|Copy-|Get-|Move-|New-|Out-|Remove-|Rename-|Select-|Set-|Tee-|Test-)[A-Z][a-zA-Z]+"
+)
 _BODY = re.compile(r"@(['\"])\r?\n.*?\n\1@", re.DOTALL)
 """A here-string, which mostly becomes a file."""
 

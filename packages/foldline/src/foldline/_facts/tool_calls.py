@@ -73,7 +73,8 @@ FEEDING = frozenset({"stdin", "input"})
 """Words in the names of tools that feed a running program, or wait for it."""
 
 _CODE = 4_000
-_CALLED_IN_CODE = rare(r"\btools\.([a-z_]\w{2,60})\(")
+_CALLED_IN_CODE = rare(r"tools\.(?<=\btools\.)([a-z_]\w{2,60})\(")
+"""How code calls a tool; a pattern that begins with its letters is tried at few places."""
 
 _PLANNING = frozenset({"todo", "todos", "todowrite", "plan", "task", "tasks", "checklist"})
 NOTING = _PLANNING | {"note"}
