@@ -40,7 +40,7 @@ _CALL_SAID_AGAIN = rare(
 )
 """How Gemini CLI gives the error of a tool, behind the whole call."""
 
-_TAGS = pattern(r"\A<returncode>-?\d+</returncode>\s*<output>\n?|\A<output>\n?|\n?</output>\s*\Z")
+_TAGS = pattern(r"<(?:(?<=\A<)(?:returncode>-?\d+</returncode>\s*<)?output>\n?|/output>\s*\Z)|\n</output>\s*\Z")
 """Around an output of mini-swe-agent."""
 
 _SCREEN = rare(

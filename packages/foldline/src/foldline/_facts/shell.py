@@ -143,6 +143,7 @@ _ASKING = frozenset({
 """Subcommands by which programs tell what they know, whatever they are."""
 
 
+@lru_cache(maxsize=1_024)
 def checks(tried: str) -> bool:
     """Whether what was tried is a check of the work: its tests, a build, a linter."""
     return _CHECKS.search(tried) is not None and not _HANDLES.match(tried)

@@ -350,7 +350,7 @@ class _Exchange:
     def _acts(self) -> bool:
         """Whether the newest reply is an action, whatever comes of it."""
         signed = any(sign in self._reply for sign in known.ACTION_SIGNS)
-        tagged = signed and known.ACTS.search(self._reply) is not None
+        tagged = signed and known.ACTS.search(f"\n{self._reply}") is not None
         return not self._is_final() and (tagged or (self.by_blocks and self._reply.rstrip().endswith("```")))
 
     def _may_act(self) -> bool:

@@ -16,12 +16,15 @@ BULLET = re.compile(r"\s*(?:(?:[-*•–·]|\(?\d{1,3}[.)、）]|\(?[a-zA-Z][.)]
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _QUOTED = re.compile(r"\s*(?:>|<[/\w!][^>]*>\s*$)")
-_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_`]{0,6}(?=\s)|[。！？]++[」』”’）]{0,6}")
-_CODE = pattern(r"(?<![\w`])`(?=[^\s`])([^`\n]*?)([.!?…]*)(?<=\S)`(?![\w`])")
+# what is looked for behind a sign stands behind it here too: a pattern that begins with its sign is tried at few places
+_END = re.compile(
+    r"[.!?…。！？](?:(?<=[.!?…])(?<![.!?…][.!?…])[.!?…]*+[\"'”’»)\]*_`]{0,6}(?=\s)|(?<=[。！？])[。！？]*+[」』”’）]{0,6})"
+)
+_CODE = pattern(r"`(?<![\w`]`)(?=[^\s`])([^`\n]*?)([.!?…]*)(?<=\S)`(?![\w`])")
 """Code in a line; a backquote amid a word is none of its signs."""
 
 _GLUED = re.compile(
-    r"(?<=[\w)\"”’])[!?](?=[A-Z][a-z]*[ ,'’])|(?<=[^\s(]`)[.:](?=[A-Z`])|(?<=[a-z]{3})\.(?=([A-Z][a-z]*)(?:[ ,]|['’][a-z]))"
+    r"[!?.:](?:(?<=[\w)\"”’][!?])(?=[A-Z][a-z]*[ ,'’])|(?<=[^\s(]`[.:])(?=[A-Z`])|(?<=[a-z]{3}\.)(?=([A-Z][a-z]*)(?:[ ,]|['’][a-z])))"
 )
 """A sign right before a capital or code; behind letters it may stand in a name."""
 

@@ -156,10 +156,10 @@ _TOOL_TAGS = (
     "command|tool_call|tool_use|tool_code|function_call|function_calls|invoke|execute_bash|execute_ipython|execute_browse|bash|execute"
 )
 ACTS = pattern(
-    rf'^\s*Action(?: \d+)?:(?!\s*None\b)|<function=|^\s*<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>|"(?:keystrokes|load_skill)"\s*:|<keystrokes[ >]',
-    re.MULTILINE,
+    rf'\n\s*(?:Action(?: \d+)?:(?!\s*None\b)|<(?:{_TOOL_TAGS})(?:\s[^<>\n]*)?>)|<(?:function=|keystrokes[ >])|"(?:keystrokes|load_skill)"\s*:'
 )
-"""A call that a reply makes by text: ReAct's `Action:`, OpenHands' `<function=`, the tags of Cline and others, what Terminus types."""
+"""A call that a reply makes by text, with a line's end before the reply: ReAct's `Action:`, OpenHands' `<function=`, the tags of
+Cline and others, what Terminus types. It is tried only where one of three signs stands, since each alternative begins with one."""
 
 ACTION_SIGNS = ("<", "Action", '"keystrokes"', '"load_skill"')
 """One of these stands in every such call."""
