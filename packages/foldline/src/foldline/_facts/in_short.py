@@ -40,7 +40,7 @@ _SET = rare(
 )
 """A variable that takes a name for passing use, a folder or a time."""
 
-_FOR_PASSING = re.compile(r"(?<![^\s;&])(\w{1,60})=(?:…|[\"']?/tmp/)")
+_FOR_PASSING = rare(r"(?<![^\s;&])(\w{1,60})=(?:…|[\"']?/tmp/)")
 _WRITERS = frozenset({"cat", "tee", "echo", "printf"})
 """Programs that put what they are given into files."""
 

@@ -22,7 +22,7 @@ Touch = tuple[str, str, str]
 _LIMIT = 20_000
 _HEREDOC = rare(r"<<-?\s*(['\"]?)(\w+)\1")
 _TOKEN = re.compile(
-    r"#[^\n]*|\\\n|(?P<word>(?:[^\s\"'\\;|&<>()]|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<arrow>>>?|<)|(?P<op>&&|\|\||\|&?\s*|[;&\n()])"
+    r"#[^\n]*|\\\n|(?P<word>(?:[^\s\"'\\;|&<>()]++|\\.|\"(?:\\.|[^\"\\])*\"|'[^']*')+)|(?P<arrow>>>?|<)|(?P<op>&&|\|\||\|&?\s*|[;&\n()])"
 )
 _SAVERS = r"\.(?:to_(?:csv|excel|json|parquet|html|markdown|latex|pickle)|savefig|savetxt|savez?(?:_compressed)?)\(\s*"
 """How the libraries that programs keep tables, arrays and pictures with save them."""
@@ -331,6 +331,8 @@ def _without_options(args: list[str]) -> list[str]:
 
 def _spelled_out(command: str) -> str:
     """A command with the folders in place of the variables that it sets, of a new one for passing use any name."""
+    if "$" not in command and "`" not in command:
+        return command
     command = _MAKES_FOLDER.sub("/tmp/passing", command)
     folders = dict(_SETS_FOLDER.findall(command))
     return _VARIABLE.sub(lambda found: folders.get(found[1], found[0]), command) if folders else command

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from foldline._facts.patterns import rare
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
@@ -28,7 +29,7 @@ _EDITOR = pattern(
 
 _TYPED = pattern(r'"keystrokes"\s*:\s*("(?:[^"\\]|\\.)*")|<keystrokes[^<>\n]*>(.*?)</keystrokes>', re.DOTALL)
 _SAYING = pattern(r'"analysis"\s*:\s*("(?:[^"\\]|\\.)*")|<analysis>(.*?)</analysis>', re.DOTALL)
-_RECORD = pattern(r'(?:```(?:json)?\s*)?\{\s*"(?:analysis|plan|commands)"|(?:```(?:xml)?\s*)?<response>')
+_RECORD = rare(r'(?:```(?:json)?\s*)?\{\s*"(?:analysis|plan|commands)"|(?:```(?:xml)?\s*)?<response>')
 """What Terminus types, what it says with that, and how the record begins in which both stand."""
 
 _SHELLS = frozenset({"shell", "bash", "sh", "run", "terminal", "execute"})

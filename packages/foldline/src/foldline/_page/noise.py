@@ -65,7 +65,7 @@ def _nameless(excerpts: list[tuple[int, Piece]]) -> set[int]:
 
 def _is_mute(piece: Piece) -> bool:
     lines = piece.kind == "excerpt" and not piece.begins
-    return lines and not _VALUE.search(piece.text) and len(_WORD.findall(piece.text)) < _WORDS
+    return lines and len(_WORD.findall(piece.text)) < _WORDS and not _VALUE.search(piece.text)
 
 
 def _brought(facts: Facts, heads: dict[tuple[int, int], Piece]) -> Iterator[tuple[int, Piece, Piece]]:

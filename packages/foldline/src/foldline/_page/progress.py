@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
+from foldline._facts.patterns import rare
 from foldline._facts.standing import open_steps
 from foldline._facts.told import DONE, UNCHANGED, UNCOMMITTED
 from foldline._facts.types import Facts, Piece, Repository
@@ -12,7 +14,7 @@ from foldline._page.quoting import size
 from foldline._page.state import STEP, changed_since, few
 from foldline._patterns import pattern
 
-_COMMITTED = pattern(r"(?i)(?<!not )\b(?:committed|pushed)\b")
+_COMMITTED = rare(r"(?<!not )\b(?:committed|pushed)\b", re.IGNORECASE)
 _COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
 """How somebody says that something was committed, and how a call is told that may do it."""
 

@@ -46,8 +46,9 @@ def with_remedies(facts: Facts) -> Iterator[Piece]:
     told: set[str] = set()
     for piece in facts.pieces:
         remedy = remedies.get((piece.at, piece.part), "") if piece.kind == "failure" else ""
-        why = cause_of(facts, FailedCall(fault_of(piece), seen=piece.at)) if remedy and remedy not in told else ""
-        if why or (remedy not in told and _speaks_for_itself(remedy)):
+        new = bool(remedy) and remedy not in told
+        why = cause_of(facts, FailedCall(fault_of(piece), seen=piece.at)) if new else ""
+        if why or (new and _speaks_for_itself(remedy)):
             told.add(remedy)
             piece = replace(
                 piece, text=f"{piece.text}{CAUSE if why else ''}{cut(why, _CAUSE).rstrip('.')}{REMEDY}{remedy}"
