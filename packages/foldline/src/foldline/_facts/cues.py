@@ -269,6 +269,7 @@ def failing_keys() -> frozenset[str]:
     return frozenset({"errors", *(word for each in languages().values() for word in each.failed)})
 
 
+@lru_cache(maxsize=256)
 def _plain(sentence: str) -> str:
     return sentence.replace("’", "'").lstrip(" *_-").lower()
 

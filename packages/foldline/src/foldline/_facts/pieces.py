@@ -49,7 +49,9 @@ class Pieces:
         piece = Piece(text, at, part, by, kind, **marks)
         self._told.append(piece)
         if kind == "report":
-            self.report = [*(p for p in self.report if p.at == at), piece]
+            if not self.report or self.report[-1].at != at:
+                self.report = []
+            self.report.append(piece)
 
     def tell_passage(self, said: Passage, at: int, part: int, kind: Kind, by: Teller, **marks: Any) -> None:
         """Adds a piece of somebody's words, where it stands in them."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
+from operator import attrgetter
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import COMMIT, PULL
@@ -172,11 +173,12 @@ def _begun(facts: Facts) -> list[int]:
     asked = sorted({at for request in facts.requests for at in request.places})
     refused = {at for request in facts.requests if request.amid for at in request.places}
     between: list[set[Kind]] = [set() for _ in range(len(asked) + 1)]
-    for piece in facts.pieces:
-        turn = bisect_right(asked, piece.at)
-        between[turn].add(piece.kind)
-        if turn < len(asked) and piece.text.endswith(BY_USER):
-            refused.add(asked[turn])
+    for at, told in groupby(facts.pieces, key=attrgetter("at")):
+        turn = bisect_right(asked, at)
+        for piece in told:
+            between[turn].add(piece.kind)
+            if turn < len(asked) and piece.text.endswith(BY_USER):
+                refused.add(asked[turn])
     return [at for at, kinds in zip(asked, between) if "report" in kinds or kinds.isdisjoint(_WORK) or at in refused]
 
 
