@@ -12,7 +12,7 @@ import msgspec
 
 from foldline._patterns import pattern
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|\S*[/\\_<>{}=]\S*|\b\w+\.\w+\b", re.DOTALL)
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|https?://\S+|[^\s/\\_<>{}=]*+[/\\_<>{}=]\S*|\b\w+\.\w+\b", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]{1,20}(?:'[^\W\d_]+)*")
 _SAMPLE = 8_000
 _LEAST = 6

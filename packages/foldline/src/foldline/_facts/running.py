@@ -28,7 +28,7 @@ _STARTED = rare(
 _NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
 """The arguments that name a program which was started before."""
 
-_NAMED_IN_CODE = pattern(r"\bwrite_stdin\(\{\s*\"?session_id\"?:\s*(\d+)")
+_NAMED_IN_CODE = pattern(r"write_stdin(?<=\bwrite_stdin)\(\{\s*\"?session_id\"?:\s*(\d+)")
 _STOPPING = frozenset({"kill", "stop", "close", "interrupt"})
 """Words in the names of tools that end a program: what they answer is not what it put out."""
 

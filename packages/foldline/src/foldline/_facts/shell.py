@@ -27,13 +27,15 @@ _TOKEN = re.compile(
 _SAVERS = r"\.(?:to_(?:csv|excel|json|parquet|html|markdown|latex|pickle)|savefig|savetxt|savez?(?:_compressed)?)\(\s*"
 """How the libraries that programs keep tables, arrays and pictures with save them."""
 _WRITES_IN_CODE = rare(
-    r"""\bopen\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|\bPath\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_|\bwriteFile(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
+    r"""open(?<=\bopen)\(\s*[rbfu]?["']([^"'\n]{1,200})["']\s*,\s*(?:mode=)?["'][wax]|Path(?<=\bPath)\(\s*["']([^"'\n]{1,200})["']\s*\)\.write_"""
+    r"""|writeFile(?<=\bwriteFile)(?:Sync)?\(\s*["'`]([^"'`\n]{1,200})["'`]"""
     rf"""|{_SAVERS}["']([^"'\n]{{1,200}})["']"""
 )
 _WRITES_BY_NAME = rare(
-    r"\bopen\(\s*(\w{1,60})\s*,\s*(?:mode=)?[\"'][wax]|\b(\w{1,60})\.write_(?:text|bytes)\(|\bwriteFile(?:Sync)?\(\s*(\w{1,60})\s*,"
+    r"open(?<=\bopen)\(\s*(\w{1,60})\s*,\s*(?:mode=)?[\"'][wax]|writeFile(?<=\bwriteFile)(?:Sync)?\(\s*(\w{1,60})\s*,"
     rf"|{_SAVERS}(\w{{1,60}})\s*[,)]"
 )
+_WRITES_ITSELF = rare(r"\b(\w{1,60})\.write_(?:text|bytes)\(")
 _NAMES_IN_CODE = re.compile(r"""\b(\w{1,60})\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?["'`]([^"'`\n]{1,200})["'`]""")
 """How code writes a file that a variable names, and how it names one."""
 
@@ -92,6 +94,7 @@ def _written_by_code(command: str) -> Iterator[str]:
     """The files that code in a command writes, by their names or by variables with those."""
     yield from (next(filter(None, found.groups())) for found in _WRITES_IN_CODE.finditer(command))
     written = {next(filter(None, found.groups())) for found in _WRITES_BY_NAME.finditer(command)}
+    written.update(_WRITES_ITSELF.findall(command))
     yield from (found[2] for found in _NAMES_IN_CODE.finditer(command) if found[1] in written) if written else ()
 
 

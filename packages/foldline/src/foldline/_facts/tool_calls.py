@@ -93,7 +93,7 @@ _VERBS = (
 WRITING = ("written", "created", "modified")
 """What is done to a file whose text is told in the call."""
 
-_SCRIPTED = pattern(r"""\b(?:cmd|command)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
+_SCRIPTED = pattern(r"""c(?<=\bc)(?:md|ommand)["']?\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)""")
 _SCRIPTED_WHERE = pattern(r"""\b(?:workdir|cwd)["']?\s*:\s*["'`](/[^"'`\n]{1,300})["'`]""")
 STATES = {
     "pending": "pending", "todo": "pending", "open": "pending", "not_started": "pending", "not-started": "pending",
