@@ -127,9 +127,12 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 skills.call(each)
                 work.call(each, at, part, answered=each.id in results)
             elif type(each) is ToolResult:
-                if skill := skills.shown(each):
-                    said.orders_of_skill(*skill, at, part)
+                said.take_up(skills.shown(each), at, part)
                 work.result(each, at)
+    return _found(said, pieces, plan, work, len(messages))
+
+
+def _found(said: Said, pieces: Pieces, plan: Plan, work: Work, end: int) -> Facts:
     return Facts(
         requests=tuple(said.requests.values()),
         rules=tuple(said.rules.values()),
@@ -141,10 +144,10 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         passed=work.attempts.passed,
         plan_at=plan.at,
         repositories=work.repositories,
-        running=work.running.still(len(messages)),
+        running=work.running.still(end),
         heard=work.running.heard_at,
-        untouched=bool(messages) and not work.touched,
-        end=len(messages),
+        untouched=end > 0 and not work.touched,
+        end=end,
     )
 
 

@@ -17,6 +17,7 @@ from foldline._facts.pasted import code, specified
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rules import bids, case_of, is_long, only_a_case, rules_in, ruling
+from foldline._facts.skills import Skill
 from foldline._facts.speakers import Span
 from foldline._facts.speech import own_part, project_rules
 from foldline._facts.splitting import split
@@ -172,9 +173,10 @@ class Said:
                 self._pieces.tell(each, at, part, "said", "harness")
         self._steps(text, at, part, self._giver(text))
 
-    def orders_of_skill(self, name: str, text: str, at: int, part: int) -> None:
-        """Tells the steps and the rules of a skill whose file the agent read."""
-        self._steps(text, at, part, f"skill {name}")
+    def take_up(self, skill: Skill | None, at: int, part: int) -> None:
+        """Tells the steps and the rules of a skill whose file the agent read, where it read one."""
+        if skill:
+            self._steps(skill.body, at, part, f"skill {skill.name}")
 
     def _steps(self, text: str, at: int, part: int, who: str) -> None:
         for each in steps_of(text):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from foldline._facts.answers import unframed
 from foldline._facts.speech import clean
@@ -18,6 +19,13 @@ _OF_AGENTS = pattern(r"(?:^|/)\.[\w-]+/(?:.*/)?([\w:.-]+)/SKILL\.md")
 _MATTER = re.compile(r"\A\s*---\n.*?\n---\n", re.DOTALL)
 _NUMBERED = re.compile(r"^ *\d+(?:→|\t|: ?)", re.MULTILINE)
 """What stands before the skill, and before each line where a tool numbers them."""
+
+
+class Skill(NamedTuple):
+    """The name of a skill, and its words."""
+
+    name: str
+    body: str
 
 
 class Skills:
@@ -39,10 +47,10 @@ class Skills:
             case [("read", path, _), *_] if (found := _OF_AGENTS.search(path)) and path not in self._worked_on:
                 self._reading[call.id] = found[1]
 
-    def shown(self, result: ToolResult) -> tuple[str, str] | None:
-        """The name and the words of a skill that a result shows for the first time; None where it shows none."""
+    def shown(self, result: ToolResult) -> Skill | None:
+        """The skill that a result shows for the first time; None where it shows none."""
         name = self._reading.pop(result.call_id, "")
         if not name or name in self._known or result.error:
             return None
         self._known.add(name)
-        return name, _MATTER.sub("", _NUMBERED.sub("", unframed(clean(text_of(result))))).strip()
+        return Skill(name, _MATTER.sub("", _NUMBERED.sub("", unframed(clean(text_of(result))))).strip())

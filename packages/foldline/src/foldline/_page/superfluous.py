@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import groupby, islice, pairwise
 from operator import attrgetter
 
@@ -48,8 +48,9 @@ SOON = 12
 """Messages within which the agent finds out that an alarm was none: a few calls."""
 
 
-_SEARCHES = frozenset({"ls", "find", "pwd", "tree", "cat", "head", "tail", "nl", "wc", "grep", "rg", "sed"})
-"""Programs that look at files or search for them."""
+_SEARCHES = frozenset({"ls", "find", "pwd", "tree"})
+_SHOWS = _SEARCHES | {"cat", "head", "tail", "nl", "wc", "grep", "rg", "sed"}
+"""Programs that search for files, and that show what is in them."""
 
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
@@ -283,7 +284,7 @@ def _looked_up(facts: Facts) -> set[int]:
 
 def _sought(facts: Facts) -> set[int]:
     """The places of searches that say nothing of what they found, beside other calls of the same turn, and of all that led to a
-    report or to a change; what a command showed names it by itself."""
+    report or to a change, where what a command showed names it by itself."""
     asked = sorted(request.newest for request in facts.requests)
     calls = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "tool" and p.kind in ("call", "change", "failure")]
     over = left_to_files(facts)
@@ -292,21 +293,26 @@ def _sought(facts: Facts) -> set[int]:
     }
     seeks = {i for i, p in calls if p.kind == "call" and (p.at, p.part) not in shown and _searches(p)}
     mute = {i for i in seeks if " → " not in facts.pieces[i].text}
-    mute |= {i for i, p in calls if p.kind == "call" and p.text.startswith("`") and _searches(p)}
     beside = {bisect_right(asked, p.at) for i, p in calls if i not in mute}
     worked = {bisect_right(asked, p.at) for _, p in calls if p.kind == "change"}
     over = seeks.intersection(led_to_report(facts))
     over |= {i for i in mute if bisect_right(asked, facts.pieces[i].at) in beside}
-    return over | {i for i in seeks if bisect_right(asked, facts.pieces[i].at) in worked}
+    looks = {i for i, p in calls if p.kind == "call" and p.text.startswith("`") and _does_only(_SHOWS, p)}
+    return over | {i for i in seeks | looks if bisect_right(asked, facts.pieces[i].at) in worked}
 
 
 def _searches(call: Piece) -> bool:
-    """Whether a call is told as a look at files or a search for them, without what it found."""
+    """Whether a call is told as a search for files or in them, without what it found."""
     if call.text.startswith("`"):
-        command, end = _ended(call)
-        command = command.strip("- `")
-        return not end and only_looks(command) and all(name in _SEARCHES for name, *_ in programs(command))
+        return _does_only(_SEARCHES, call)
     return words_of(call.text.partition(" ")[0]) <= SEARCHING
+
+
+def _does_only(kinds: Set[str], call: Piece) -> bool:
+    """Whether a command only looks, with some kinds of programs, and its line says nothing of how it ended."""
+    command, end = _ended(call)
+    command = command.strip("- `")
+    return not end and only_looks(command) and all(name in kinds for name, *_ in programs(command))
 
 
 def left_to_files(facts: Facts) -> set[int]:
