@@ -685,10 +685,26 @@ def test_a_report_with_a_command_in_it_is_a_report_and_a_command_by_text_is_none
     looked = user("<bash-stdout>two files</bash-stdout>")
     assert state_of(ASKED, *EDIT, says("Looked."), looked, says("Done. Try it:\n```bash\nmake\n```")) == [ANSWERED]
     submits = says("The guard is gone, so I submit it.\n```\nsubmit\n```")
-    assert state_of(*SWE, submits) == [
+    assert state_of(*SWE, submits) == [ANSWERED]
+    goes_on = says("The guard is gone, so I look at it.\n```\nopen src/rows.py\n```")
+    assert state_of(*SWE, goes_on) == [
         "the last request is under way; done for it last: edit src/rows.py",
-        "the agent said last: The guard is gone, so I submit it.",
+        "the agent said last: The guard is gone, so I look at it.",
     ]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        ToolCall("s", "submit", "{}"),
+        ToolCall("s", "bash", '{"command": "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT && git add -A && git diff --cached"}'),
+    ],
+    ids=["SWE-agent", "mini-swe-agent"],
+)  # fmt: skip
+def test_what_the_agent_says_as_it_hands_in_is_its_report(call: ToolCall) -> None:
+    handed = Message("assistant", (Text("The guard is gone, and all rows are counted once."), call))
+    answer = Message("tool", (ToolResult(call.id, (Text("diff --git a/src/rows.py b/src/rows.py"),)),))
+    assert state_of(ASKED, *EDIT, handed, answer) == [ANSWERED]
 
 
 def test_the_state_lasts_where_a_page_comes_back_as_text() -> None:

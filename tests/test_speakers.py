@@ -335,6 +335,15 @@ MINI = (
 )
 
 
+def test_where_swe_agent_stops_the_agent_it_says_so_itself(tmp_path: Path) -> None:
+    asked = {"role": "user", "content": "Count the rows once."}
+    acts = {"role": "assistant", "content": "I look.\n```\nls\n```", "action": "ls\n"}
+    stopped = {"role": "assistant", "content": "Exit due to cost limit", "action": "exit_cost"}
+    path = document(tmp_path / "a.traj", {"history": [asked, acts, stopped], "trajectory": [], "info": {}})
+    messages = [message for _, message in open_session(path).context.entries]
+    assert spoken(messages)[-1] == (Span("harness", "Exit due to cost limit"),)
+
+
 def test_mini_swe_agent(tmp_path: Path) -> None:
     messages = [
         {"role": "system", "content": "You are a helpful assistant."},

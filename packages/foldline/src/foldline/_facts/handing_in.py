@@ -8,7 +8,10 @@ from typing import Literal, NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.cues import says_when_done
+from foldline._facts.speakers import tool_of
 from foldline._facts.splitting import section_end, sentences
+from foldline._facts.tool_calls import read_action
+from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
 _HEADING = pattern(r"(#{1,6})\s+(\S.*)")
@@ -34,6 +37,11 @@ _MOST_FORM, _WORDS = 600, pattern(r'"[^"\n]{48,}"')
 """Characters of such an example that are told, and the texts in it of which only the place is."""
 
 
+_HANDS_IN = frozenset(("submit", "mark_task_complete", "task_complete", "complete_task"))
+_SENTINEL = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""The tools and commands of SWE-agent and of others, and what mini-swe-agent's command prints."""
+
+
 class HandingIn(NamedTuple):
     """The title of a section that says it, its paragraphs as lines, and the text without it."""
 
@@ -55,6 +63,12 @@ def handing_in(template: str) -> HandingIn:
         if first and len(body) <= _MOST and says_when_done(first.text):
             return HandingIn(heading[2], [*_paragraphs(lines[at + 1 : end])], "\n".join((*lines[:at], *lines[end:])))
     return HandingIn("", [], template)
+
+
+def hands_in(call: ToolCall) -> bool:
+    """Whether with a call the agent hands its work in, which ends the session: what it says with that is its report."""
+    command = read_action(call).command
+    return tool_of(call) in _HANDS_IN or command.strip() in _HANDS_IN or _SENTINEL in command
 
 
 def answer_form(template: str) -> str:

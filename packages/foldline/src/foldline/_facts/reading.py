@@ -9,6 +9,7 @@ from foldline._facts.assigned import said_beside
 from foldline._facts.attachments import attached
 from foldline._facts.cues import announces
 from foldline._facts.foreign import facts_of_prose
+from foldline._facts.handing_in import hands_in
 from foldline._facts.lasting import ANSWER
 from foldline._facts.literals import literals
 from foldline._facts.merging import bounded, from_data, merge
@@ -103,7 +104,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
         for part, span in enumerate(told):
             if at in acting and span.by == "agent" and (act := call_in(span.text)):
                 work.act(act.call, at)
-                reports.discard(at)
+                (reports.add if hands_in(act.call) else reports.discard)(at)
                 span = Span("agent", act.words.strip())
             if span.by == "agent" and at in waiting and not alarming(span.text):
                 continue
@@ -210,7 +211,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
             reports.update((last, *beside))
         if spoke or again:
             last, beside = None, []
-        if not all(map(speaks, message.calls)):
+        if not all(speaks(call) or hands_in(call) for call in message.calls):
             last = None
             noted = words >= _CLOSING and all(read_action(call).plan for call in message.calls)
             beside = [*beside, at] if noted else []

@@ -19,6 +19,9 @@ _SIGN = re.compile(
     rb'[{,]\s*"(?:trajectory_format"\s*:\s*"mini-swe-agent|mini_version"\s*:|model_stats"\s*:|message_type"\s*:|replay_config"\s*:)'
 )
 _START = re.compile(rb'\s*\{\s*"(?:trajectory|history|info|messages|environment|replay_config|trajectory_format)"\s*:')
+_STOPPED = "exit_"
+"""How an action begins that SWE-agent puts in the agent's place where it stops it: at a limit of costs or of tokens, at an error."""
+
 _STEP = re.compile(rb'[{,]\s*"(?:action|observation|thought)"\s*:')
 _OWN = frozenset(
     ("role", "content", "tool_calls", "tool_call_id", "name", "reasoning_content", "reasoning", "thinking_blocks")
@@ -77,7 +80,7 @@ def _messages(history: list[object], sent: Callable[[Json], Json], source: Sourc
         message = from_wire(sent(item), "openai-chat")
         if message is None:
             source.fault(1, f"message {index} has no role that a model knows")
-        elif item.get("is_demo") is True or item.get("message_type") == "demonstration":
+        elif item.get("is_demo") is True or item.get("message_type") == "demonstration" or (message.role == "assistant" and string(item.get("action")).startswith(_STOPPED)):
             yield str(index), spoken_by(message, "harness")
         elif message.role == "assistant":
             acted = True
