@@ -339,7 +339,8 @@ def test_where_swe_agent_stops_the_agent_it_says_so_itself(tmp_path: Path) -> No
     asked = {"role": "user", "content": "Count the rows once."}
     acts = {"role": "assistant", "content": "I look.\n```\nls\n```", "action": "ls\n"}
     stopped = {"role": "assistant", "content": "Exit due to cost limit", "action": "exit_cost"}
-    path = document(tmp_path / "a.traj", {"history": [asked, acts, stopped], "trajectory": [], "info": {}})
+    rows = [row | {"agent": "main"} for row in (asked, acts, stopped)]
+    path = document(tmp_path / "a.traj", {"trajectory": [], "history": rows, "info": {}})
     messages = [message for _, message in open_session(path).context.entries]
     assert spoken(messages)[-1] == (Span("harness", "Exit due to cost limit"),)
 

@@ -20,7 +20,7 @@ _SIGN = re.compile(
 )
 _START = re.compile(rb'\s*\{\s*"(?:trajectory|history|info|messages|environment|replay_config|trajectory_format)"\s*:')
 _STOPPED = "exit_"
-"""How an action begins that SWE-agent puts in the agent's place where it stops it: at a limit of costs or of tokens, at an error."""
+"""How the action begins that SWE-agent puts in place of the agent's: at a limit of costs or of tokens, at an error."""
 
 _STEP = re.compile(rb'[{,]\s*"(?:action|observation|thought)"\s*:')
 _OWN = frozenset(
@@ -80,7 +80,7 @@ def _messages(history: list[object], sent: Callable[[Json], Json], source: Sourc
         message = from_wire(sent(item), "openai-chat")
         if message is None:
             source.fault(1, f"message {index} has no role that a model knows")
-        elif item.get("is_demo") is True or item.get("message_type") == "demonstration" or (message.role == "assistant" and string(item.get("action")).startswith(_STOPPED)):
+        elif item.get("is_demo") is True or item.get("message_type") == "demonstration" or _stops(item):
             yield str(index), spoken_by(message, "harness")
         elif message.role == "assistant":
             acted = True
@@ -88,6 +88,11 @@ def _messages(history: list[object], sent: Callable[[Json], Json], source: Sourc
             yield str(index), replace(message, usage=billed) if billed else message
         else:
             yield str(index), spoken_by(message, "tool") if acted and message.role == "user" else message
+
+
+def _stops(item: Json) -> bool:
+    """Whether SWE-agent speaks in the agent's place, since it stops it."""
+    return item.get("role") == "assistant" and string(item.get("action")).startswith(_STOPPED)
 
 
 def _sent(item: Json) -> Json:
