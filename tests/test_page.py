@@ -1633,3 +1633,16 @@ def test_what_a_project_orders_of_commits_stands_once_files_were_changed() -> No
     bound = section(page([user(told), asked, *EDIT], 3_000), "Rules that stand")
     assert "- (the project) The subjects of commits and pull requests MUST begin with their kind" in bound
     assert "table like" not in bound
+
+
+@pytest.mark.parametrize("words", ["/agent/TASK.md", "Read `/agent/TASK.md`.", "@/agent/TASK.md"])
+def test_a_task_that_is_only_named_by_its_file_is_told_with_what_that_says(words: str) -> None:
+    said = "# The rows of the depot\n\nCount the rows once, and answer in a single line."
+    task = section(page([user(words), *bash("cat /agent/TASK.md", said), says("I count them now."), *EDIT]), "Task now")
+    assert "> Count the rows once, and answer in a single line." in task
+
+
+def test_a_task_that_says_more_than_its_file_is_told_as_it_was_said() -> None:
+    asked = user("Write down in TASK.md what is left of the rows of the depot.")
+    task = section(page([asked, *bash("cat TASK.md", "# Old\n\nSweep the yard."), *EDIT]), "Task now")
+    assert task == "> Write down in TASK.md what is left of the rows of the depot."
