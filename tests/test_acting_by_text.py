@@ -9,7 +9,7 @@ import pytest
 
 from foldline import Brief, Message
 from foldline._facts.reading import facts_of
-from foldline.extend import extract
+from foldline.extend import Text, ToolCall, ToolResult, extract
 from talk import runs, says, user
 
 PROMPT = user("Please fix the tide of harbour_9.\nRemember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME in this shell.")
@@ -154,3 +154,15 @@ def test_commands_in_tags_are_commands() -> None:
 def test_how_the_answer_is_to_look_is_an_order_of_the_template() -> None:
     told = extract(Brief(4_000), TYPED[:3]).text
     assert 'structure: { "analysis": "Analyze the current state", "commands": [ { "keystrokes": "ls -la\\n", "duration": 0.1 } ] }' in told  # fmt: skip
+
+
+def test_a_command_that_stands_in_the_words_beside_its_call_is_told_once() -> None:
+    command = "sed -i 's/rows/lines/' src/rows.py"
+    text = f"The name is wrong everywhere, so I change it.\n\n```bash\n{command}\n```"
+    acts = Message("assistant", (Text(text), ToolCall("c", "bash", json.dumps({"command": command}))))
+    other = Message("assistant", (Text(f"{text}\n\nRun this later:\n\n```bash\nmake docs\n```"), *acts.parts[1:]))
+    done = Message("tool", (ToolResult("c", (Text("ok"),)),))
+    for each in (acts, other):
+        told = extract(Brief(1_500), [user("Rename the rows."), each, done, says("I look at the rest now.")]).text
+        assert told.count("s/rows/lines/") == 1
+        assert ("make docs" in told) is (each is other)

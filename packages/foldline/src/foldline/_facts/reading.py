@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, pairwise
 
@@ -34,6 +35,7 @@ from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, rep
 _SCANNED, _LEAST_EDGE, _MOST_EDGE = 600_000, 1_000, 12_000
 """Characters of tool outputs that are searched, and of each the least and the most of its head and of its tail."""
 
+_BLOCK = re.compile(r"^```(?:bash|sh|shell)?[ \t]*\n(.*?)\n```[ \t]*$", re.DOTALL | re.MULTILINE)
 _LAST_WORDS = 400
 """Characters of the agent's last words in which its last sentence is looked for."""
 
@@ -99,7 +101,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     acting |= {len(messages) - 1} if acting else set()
     waiting, asking, skills = _waiting(messages), _asking(messages), Skills(messages)
     for at, message in enumerate(messages):
-        told = [Span(span.by, clean(span.text).strip()) for span in spans[at]]
+        told = [Span(span.by, clean(_beside_calls(span, message)).strip()) for span in spans[at]]
         new = said.ask(told, at, amid=any(message.results), questions=asking.get(at, ()))
         for part, span in enumerate(told):
             if at in acting and span.by == "agent" and (act := call_in(span.text)):
@@ -131,6 +133,14 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 said.take_up(skills.shown(each), at, part)
                 work.result(each, at)
     return _found(said, pieces, plan, work, len(messages))
+
+
+def _beside_calls(span: Span, message: Message) -> str:
+    """A span's words; of an agent that writes a command into them as well as into a call, as its prompt asks, without that."""
+    if span.by != "agent" or "```" not in span.text:
+        return span.text
+    commands = {command for call in message.calls if (command := read_action(call).command.strip())}
+    return _BLOCK.sub(lambda block: "" if block[1].strip() in commands else block[0], span.text)
 
 
 def _found(said: Said, pieces: Pieces, plan: Plan, work: Work, end: int) -> Facts:
