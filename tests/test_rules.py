@@ -179,6 +179,18 @@ def test_an_order_for_this_turn(sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("And for everything we do today: nobody reads the clock outside clock.py, and tests never sleep.", "standing"),
+        ("And no tool names in commit messages, please, for the future too.", "standing"),
+        ("Then commit: the fix and the limiter as separate commits, and don't push, I want to read it first.", "once"),
+    ],
+)
+def test_how_long_what_is_ordered_beside_the_work_of_a_day_holds(sentence: str, kind: str) -> None:
+    assert lifetime(sentence) == kind
+
+
+@pytest.mark.parametrize(
     "sentence",
     ["scratch that", "so (b) after all", "forget what I said about the cache", "you may touch api.py now"],
 )
