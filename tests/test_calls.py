@@ -105,6 +105,16 @@ PATCH = """apply_patch <<'EOF'
 EOF"""
 
 
+def test_of_several_commits_in_one_command_all_are_told() -> None:
+    command = (
+        "git add src && git commit -q -m 'Trim the lamp' && git add docs && git commit -m 'Say how the lamp is trimmed'"
+    )
+    answer = (
+        "[main 1a2b3c4] Trim the lamp\n 2 files changed\n[main 5d6e7f8] Say how the lamp is trimmed\n 1 file changed"
+    )
+    assert told(bash(command, answer)) == ["git commit: Trim the lamp (1a2b3c4); Say how the lamp is trimmed (5d6e7f8)"]
+
+
 def test_a_patch_that_a_command_applies_is_told_as_an_edit() -> None:
     made = bash(PATCH, "Success. Updated the following files:\nA src/slug.js\nM README.md")
     assert told(made) == ["edit src/slug.js (anchorOf), README.md"]

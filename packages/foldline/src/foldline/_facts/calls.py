@@ -312,7 +312,9 @@ class EndedCall(Value, frozen=True, dict=True):
     def line(self) -> str:
         """What was called."""
         if self.commit:
-            return f"{COMMIT}{self.commit}"
+            made = [*COMMITTED.finditer(self.answer)]
+            several = "; ".join(f"{each['subject']} ({each['hash']})" for each in made)
+            return f"{COMMIT}{several if len(made) > 1 else self.commit}"
         if self.pull:
             return f"{PULL}{self.pull}"
         if self.called.action.command and _WRITES.match(self.source):
@@ -414,6 +416,8 @@ class EndedCall(Value, frozen=True, dict=True):
         if self.end.failed:
             return "; ".join(filter(None, (self.outcome, self.end.fault)))
         if self.commit and (made := COMMITTED.search(self.answer)):
+            if made["hash"] in self.line:
+                return ""
             stated = _STATED.search(self.answer[made.end() :])
             return ", ".join(filter(None, (made["hash"], stated and stated[1])))
         if self.commit and (short := SHORTENED.search(self.answer)):
