@@ -122,6 +122,14 @@ def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:
     assert [*state(facts_of([ASKED, *ran, *edit]))] == []
 
 
+def test_what_a_check_says_goes_before_what_git_counts_behind_it() -> None:
+    line = "last run: `python -m pytest -q` → ok; 87 passed in 0.32s"
+    ran = bash(
+        "python -m pytest -q; git diff --stat", "87 passed in 0.32s\n a.py | 2 +-\n 5 files changed, 76 insertions(+)"
+    )
+    assert line in [*state(facts_of([ASKED, *ran, says("Let me see.")]))]
+
+
 def test_how_a_check_ended_is_told_without_the_line_that_is_drawn_around_it() -> None:
     ran = bash("pytest", f"{'=' * 30} 12 passed in 0.3s {'=' * 30}")
     assert [*state(facts_of([ASKED, *ran]))] == ["last run: `pytest` → ok; 12 passed in 0.3s"]
@@ -164,6 +172,16 @@ AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']
 ----------------------------------------------------------------------
 Ran 87 tests in 14.902s
 FAILED (failures=1)"""
+NODE = """✖ lines are counted from 1 (1.4ms)
+  AssertionError [ERR_ASSERTION]: Expected values to be strictly deep-equal:
+  + actual - expected
+
+  + undefined
+  - [
+  -   'One',
+  - ]
+      at TestContext.<anonymous> (file:///srv/links/test/parse.test.js:32:10)
+ℹ fail 1"""
 EXUNIT = """==> shop_web
   1) test GET /hives/:id answers old clients (ShopWeb.HiveTest)
      ** (MatchError) no match of right hand side value: %{"id" => 4}
@@ -190,6 +208,7 @@ SYMFONY = """In ReceiptCommand.php line 6:
     ("command", "output", "line"),
     [
         ("python manage.py test", UNITTEST, "FAIL: test_list_order (loans.tests.ListTests.test_list_order): AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']"),
+        ("node --test", NODE, "✖ lines are counted from 1 (1.4ms): AssertionError [ERR_ASSERTION]: Expected values to be strictly deep-equal: + undefined, - 'One',"),
         ("mix test", EXUNIT, "1) test GET /hives/:id answers old clients (ShopWeb.HiveTest): ** (MatchError) no match of right hand side value: %{\"id\" => 4}"),
         ("bin/phpunit", PHPUNIT, "1) App\\Tests\\RoundingTest::testLowest: Failed asserting that 12345 matches expected 12340."),
         ("php artisan test --filter=Reminder", PEST, "⨯ letter has the fee: Failed asserting that 'fee: 2.5 EUR' contains \"2,50 EUR\"."),
@@ -199,7 +218,7 @@ SYMFONY = """In ReceiptCommand.php line 6:
         ("mix ecto.migrate", '** (Postgrex.Error) ERROR 42703 column "weight" does not exist', '** (Postgrex.Error) ERROR 42703 column "weight" does not exist'),
         ("make release", 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH', 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH'),
     ],
-    ids=["unittest", "ExUnit", "PHPUnit", "Pest", "ImageMagick", "CUPS", "Symfony", "Elixir", "Go"],
+    ids=["unittest", "Node", "ExUnit", "PHPUnit", "Pest", "ImageMagick", "CUPS", "Symfony", "Elixir", "Go"],
 )  # fmt: skip
 def test_a_test_that_failed_is_told_by_its_name_and_why_whatever_runs_it(command: str, output: str, line: str) -> None:
     assert told(bash(command, output)) == [f"open error: `{command}` → {line}"]

@@ -41,8 +41,21 @@ _RAISED_BY_PYTEST = pattern(r"^E +((?:[\w.]*(?:Error|Exception|Failed|Warning|Ex
 _BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
 """A test that failed, without why."""
 
+_DIFFERS = "+ actual - expected"
+_DIFFERING = pattern(r"\+ actual - expected\s*\n((?:[ \t]*(?:[+\-.\[\]{}].*)?(?:\n|\Z)){1,40})")
+"""How Node says that two values differ, and the lines below that."""
+
 _BEHIND = 600
 """Characters behind the name of a test that failed in which is said why."""
+
+
+def in_full(fault: str, text: str) -> str:
+    """A fault whose line only says that two values differ, with the first lines in which they do."""
+    if not fault.endswith(_DIFFERS) or not (found := _DIFFERING.search(text)):
+        return fault
+    lines = [" ".join(line.split()) for line in found[1].splitlines() if any(map(str.isalnum, line)) or "''" in line]
+    ends = filter(None, (next((line for line in lines if line.startswith(sign)), "") for sign in "+-"))
+    return f"{fault.removesuffix(_DIFFERS).rstrip()} {', '.join(ends)}"
 
 
 def test_and_why(fault: str, text: str, *, named: bool) -> str:
@@ -64,9 +77,9 @@ def _told(fault: str, text: str, named: bool) -> Iterator[tuple[str, str, str]]:
     if not named and (numbered := _NUMBERED.search(text)):
         yield numbered[1], ": ", numbered[2]
     for marked in _MARKED.finditer(text):
-        test = " ".join(marked[1].split())
-        if fault in (test, " ".join(marked[2].split())):
-            yield test, ": ", marked[2]
+        test, why = " ".join(marked[1].split()), " ".join(marked[2].split())
+        if fault == test or fault.startswith(why):
+            yield test, ": ", fault if fault != test else why
 
 
 def _at_its_place(fault: str, text: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline._facts.answers import in_tags
 from foldline._facts.cues import failing_keys
-from foldline._facts.failed_tests import ALARMS, LOCATED, test_and_why
+from foldline._facts.failed_tests import ALARMS, LOCATED, in_full, test_and_why
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks, status_lost
 from foldline._facts.texts import fields, is_code
@@ -73,6 +73,9 @@ _TELLS = rare(
     r"|\b\d+/\d+ (?:pass(?:ed)?|correct|tests?|examples?)\b)|^[^\n:/]{2,60}: \d+/\d+$",
     re.MULTILINE,
 )
+_CHANGED = re.compile(r"\bfiles? changed\b")
+"""What git counts, which says less of a run than what else does."""
+
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
 """How a runner says that there was no test in one of several suites, and that it begins with one."""
 
@@ -178,7 +181,7 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     unclear = vague or not alarms or end.fault not in " ".join(text[-_END:].split())
     clear = "" if unclear else end.fault
     told = clear or next(filter(_NAMED.match, reversed(verdicts)), verdicts[-1])
-    fault = _with_cause(told, text, max(0, found[0].start() - _BEFORE))
+    fault = in_full(_with_cause(told, text, max(0, found[0].start() - _BEFORE)), text)[:300]
     note = end.note if "fail" in end.note.lower() else fault[:160]
     return Outcome(True, end.exit if end.failed else "", fault, note)
 
@@ -218,6 +221,7 @@ def _told(text: str, code: str, near: int, *, runs: bool, error: bool | None) ->
         end = tail[-_LAST:]
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
         told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
+        told = [*filter(_CHANGED.search, told), *(line for line in told if not _CHANGED.search(line))]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
         note = (
             _grades(tail) or _all_ran(text) or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)

@@ -259,7 +259,7 @@ def _family(step: ShellStep) -> str:
     name, args = step.program
     if name == "git":
         return " ".join([name, *_without_options(args)[:1]])
-    flags = [arg for arg in args[:2] if arg == "-m"]
+    flags = [arg for arg in args[:2] if arg in ("-m", "--test")]
     words = " ".join([name, *flags, *(arg for arg in args if not arg.startswith("-"))]).split()
     return " ".join(words[:_FAMILY_WORDS])
 
