@@ -1914,3 +1914,13 @@ def test_edits_of_one_file_that_say_what_they_did_are_told_together() -> None:
 
     work = [*edit("a = 1", "a = 2", "doubled the depth"), *edit("def on():", "def on(x):", "the lamp takes x")]
     assert "- edit src/lamp.py → doubled the depth; the lamp takes x (on)" in happened([user("Mend the lamp."), *work])
+
+
+def test_bare_titles_of_a_long_report_are_told_before_nothing_that_says_something() -> None:
+    parts = [
+        f"About the harbour\nBerth {n} takes a ship of {100 + n} tons, since its wall was raised by mason_{n} in spring."
+        for n in range(8)
+    ]
+    told = told_of([user("How do the berths stand?"), says("\n".join(parts)), LATER, says("Let me see.")], 300)
+    assert "About the harbour" not in told
+    assert "mason_" in told

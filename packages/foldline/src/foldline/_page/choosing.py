@@ -37,6 +37,13 @@ BROUGHT = ("result", "excerpt", "shown", "given", "written")
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
 
+_TITLE = 0.25
+LONG = 12
+"""Lines of a report from which a short one is its title, or that of a part."""
+
+_BARE = re.compile(r"[^\d`]{1,24}(?<![.!?:;,。！？：；、)\]”」])")
+"""A line of few letters that ends no sentence."""
+
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
 
@@ -186,6 +193,7 @@ def candidates(
     shapes = Counter(_shape(piece) for piece in pieces if piece.kind in BROUGHT)
     costs = estimate_all([piece.text for piece in pieces])
     lift = boost or {}
+    titles = _titles(pieces)
     weighed = [{t: w * rare[t] + lift.get(t, 0.0) for t, w in each.items()} for each in found]
     renewed = _renewed(pieces, found)
     return [
@@ -197,9 +205,10 @@ def candidates(
             sum(each.values()),
             _standing(piece)
             / (shapes[_shape(piece)] if piece.kind in BROUGHT and not piece.used else said[piece.text])
-            * (_RENEWED if i in renewed else 1.0),
+            * (_RENEWED if i in renewed else 1.0)
+            * (_TITLE if i in titles else 1.0),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
-            + (_EDGE if piece.edge else 0.0)
+            + (_EDGE if piece.edge and i not in titles else 0.0)
             + (_REASONED if piece.by == "agent" and reasons(piece.text) else 0.0)
             + (_BINDING if bound else 0.0),
             scale.worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
@@ -207,6 +216,13 @@ def candidates(
         )
         for i, (piece, cost, each, bound) in enumerate(zip(pieces, costs, weighed, binds))
     ]
+
+
+def _titles(pieces: Sequence[Piece]) -> set[int]:
+    """The places of short lines of long reports that end no sentence: titles, where a chat was copied without its marks."""
+    lines = Counter(piece.at for piece in pieces if piece.kind == "report")
+    long = ((i, p) for i, p in enumerate(pieces) if p.kind == "report" and lines[p.at] >= LONG and p.begins)
+    return {i for i, p in long if not p.item and _BARE.fullmatch(p.text)}
 
 
 def _renewed(pieces: Sequence[Piece], found: Sequence[Mapping[str, float]]) -> set[int]:
