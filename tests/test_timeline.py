@@ -1916,11 +1916,19 @@ def test_edits_of_one_file_that_say_what_they_did_are_told_together() -> None:
     assert "- edit src/lamp.py → doubled the depth; the lamp takes x (on)" in happened([user("Mend the lamp."), *work])
 
 
-def test_bare_titles_of_a_long_report_are_told_before_nothing_that_says_something() -> None:
-    parts = [
-        f"About the harbour\nBerth {n} takes a ship of {100 + n} tons, since its wall was raised by mason_{n} in spring."
-        for n in range(8)
+def test_bare_titles_of_long_reports_are_not_told_without_what_stands_below_them() -> None:
+    talk: list[Message] = []
+    for k, title in enumerate(("ご指摘の構造", "区画の対比", "補強の核心", "石工の意味")):
+        berths = [
+            f"第{k}{n}岸壁は{100 + n}トンまでの船を受け入れますが、これは春に石工{n}番が古い壁を一段ずつ高く積み直したためです。"
+            for n in range(12)
+        ]
+        talk += [user(f"第{k}区の岸壁はどうなっていますか。"), says("\n".join((title, *berths)))]
+    told = happened([*talk, user("次に桟橋の話をします。"), says("はい。")], 300)
+    titles = [
+        at
+        for at, line in enumerate(told)
+        if line.rstrip(" …") in ("ご指摘の構造", "区画の対比", "補強の核心", "石工の意味")
     ]
-    told = told_of([user("How do the berths stand?"), says("\n".join(parts)), LATER, says("Let me see.")], 300)
-    assert "About the harbour" not in told
-    assert "mason_" in told
+    assert [told[at + 1][:1] for at in titles] == ["第" for _ in titles]
+    assert any(line.startswith("第") for line in told)

@@ -37,7 +37,6 @@ BROUGHT = ("result", "excerpt", "shown", "given", "written")
 BEGIN = 40
 """Characters of a rule by which it is known in the piece that holds it."""
 
-_TITLE = 0.25
 LONG = 12
 """Lines of a report from which a short one is its title, or that of a part."""
 
@@ -171,6 +170,8 @@ class Candidate(Value, frozen=True, gc=False):
     worth: Worth = _UNKNOWN
     binds: bool = False
     """Whether a rule that stands is said in it."""
+    title: bool = False
+    """Whether it is the title of what stands behind it, and says nothing without that."""
 
 
 def candidates(
@@ -205,21 +206,22 @@ def candidates(
             sum(each.values()),
             _standing(piece)
             / (shapes[_shape(piece)] if piece.kind in BROUGHT and not piece.used else said[piece.text])
-            * (_RENEWED if i in renewed else 1.0)
-            * (_TITLE if i in titles else 1.0),
+            * (_RENEWED if i in renewed else 1.0),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
-            + (_EDGE if piece.edge and i not in titles else 0.0)
+            + (_EDGE if (piece.edge and i not in titles) or i - 1 in titles else 0.0)
             + (_REASONED if piece.by == "agent" and reasons(piece.text) else 0.0)
             + (_BINDING if bound else 0.0),
             scale.worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
             bound,
+            i in titles,
         )
         for i, (piece, cost, each, bound) in enumerate(zip(pieces, costs, weighed, binds))
     ]
 
 
 def _titles(pieces: Sequence[Piece]) -> set[int]:
-    """The places of short lines of long reports that end no sentence: titles, where a chat was copied without its marks."""
+    """The places of short lines of long reports that end no sentence, with others behind them: titles, where a chat was copied without
+    its marks."""
     lines = Counter(piece.at for piece in pieces if piece.kind == "report")
     long = ((i, p) for i, p in enumerate(pieces) if p.kind == "report" and lines[p.at] >= LONG and p.begins)
     return {i for i, p in long if not p.item and _BARE.fullmatch(p.text)}
@@ -354,7 +356,7 @@ def choose(
         score = _score(each, told, newest, headed) * (NEAR if place in near else 1.0)
         call = (each.piece.at, each.piece.part)
         passing = each.piece.kind in PASSING and not each.piece.weighs
-        if score <= (enough if passing else 0.0) or place in chosen:
+        if score <= (enough if passing else 0.0) or place in chosen or (each.title and place + 1 not in chosen):
             continue
         if bounded and each.piece.kind in BROUGHT and seen[call] >= (BROUGHT_USED if each.piece.used else BROUGHT_MOST):
             continue

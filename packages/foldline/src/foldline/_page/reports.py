@@ -112,7 +112,8 @@ def _short(form: Report) -> list[Candidate]:
             told += some
         elif len(some) == 1:
             break
-    return sorted(told, key=lambda each: each.place)
+    known = places([told])
+    return sorted((e for e in told if not e.title or e.place + 1 in known), key=lambda each: each.place)
 
 
 def _units(outline: Report) -> Iterator[list[Candidate]]:
@@ -130,7 +131,7 @@ def _units(outline: Report) -> Iterator[list[Candidate]]:
 
 def _rank(some: Report) -> tuple[bool, bool, bool]:
     """How soon a part of an outline is told: the rim and what was left open first, then paragraphs, a few steps, and other items."""
-    rim = any(each.piece.edge or each.piece.open for each in some)
+    rim = any((each.piece.edge and not each.title) or each.piece.open for each in some)
     return not rim, some[0].piece.item, len(some) == 1
 
 
@@ -158,4 +159,10 @@ def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
     return [each for each in report if each.place in kept]
 
 
-_FORMS: tuple[Form, ...] = (lambda report: _whole(report, report[:1]), _opening, _outline, list)
+def _first(report: Report) -> list[Candidate]:
+    """How it begins, below its titles."""
+    titles = [*takewhile(lambda each: each.title, report)]
+    return _whole(report, report[: len(titles) + 1])
+
+
+_FORMS: tuple[Form, ...] = (_first, _opening, _outline, list)

@@ -256,6 +256,7 @@ class Timeline:
         pieces = sorted([*self.chosen, *more], key=lambda each: each.place)
         known = {each.place for each in pieces}
         over = set() if self._fills else halved(self.found, known) | unfinished(self._texts, known)
+        over |= {each.place for each in pieces if each.title and each.place + 1 not in known}
         pieces = [each for each in pieces if each.place not in over]
         return [*self._turns.lines(standing(pieces))]
 
