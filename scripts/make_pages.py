@@ -2,7 +2,7 @@
 
     python scripts/make_pages.py
 
-The sessions are those of `benchmarks/material/tune` and the sample, which were written for this repository.
+The sessions are those of `samples` and of `benchmarks/material/tune`, which were made for this repository.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from foldline import Brief, Compactor, Session
+from foldline import Brief, Compactor, open_session
 from foldline._tokens.weigh import weigh_all
 from foldline.extend import decode_all, extract
 
@@ -18,6 +18,11 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "docs" / "pages.md"
 SHARE = 0.2
 SAMPLE_TOKENS = 2_000
+RECORDED = (
+    ("claude-code.jsonl", "A day of coding with Claude Code"),
+    ("codex.jsonl", "A day of coding with Codex"),
+    ("swe-agent.traj", "An issue, solved by SWE-agent"),
+)
 SHOWN = (
     ("service-en-02", "A customer-service dialogue with tools and a policy"),
     ("autonomous-en-02", "An autonomous run of an agent that acts by text"),
@@ -27,22 +32,22 @@ SHOWN = (
 HEAD = """\
 # Pages
 
-What a fold without a model leaves: of the sample session (pi) the page alone, of the others all that `fold_to` hands out at a
-fifth of the tokens, the newest messages behind the page. Nothing is paraphrased. `python scripts/make_pages.py` writes this file.
+What a fold without a model leaves: of the sample sessions of real clients the page alone, of the others all that `fold_to` hands out
+at a fifth of the tokens, the newest messages behind the page. Nothing is paraphrased. `python scripts/make_pages.py` writes this file.
 """
 
 
 def main() -> None:
     """Writes the file."""
-    blocks = [HEAD, sample(), *(session(name, title) for name, title in SHOWN)]
-    OUT.write_text("\n".join(blocks), "utf-8")
+    recorded = [sample(name, title) for name, title in (("invoices.jsonl", "A day of coding with pi"), *RECORDED)]
+    OUT.write_text("\n".join([HEAD, *recorded, *(session(name, title) for name, title in SHOWN)]), "utf-8")
 
 
-def sample() -> str:
-    """The page of the sample session."""
-    messages = Session(str(ROOT / "samples" / "invoices.jsonl")).view().messages
+def sample(name: str, title: str) -> str:
+    """The page of a session that a client recorded, all of it."""
+    messages = [message for _, message in open_session(str(ROOT / "samples" / name)).context.entries]
     page = extract(Brief(SAMPLE_TOKENS), messages).text
-    return _block("The sample session, a day of coding with pi", f"118,000 tokens → {SAMPLE_TOKENS:,}", page)
+    return _block(title, f"{round(sum(weigh_all(messages)), -3):,} tokens → {SAMPLE_TOKENS:,}", page)
 
 
 def session(name: str, title: str) -> str:

@@ -160,7 +160,8 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         if short and not quoted and _labelled(each.line, spoken):
             found.append((each.line, "standing"))
             bound = True
-        if bound or quoted or (short and each.amid and not each.item):
+        pasted = short and each.amid and not each.item and not (each.apart and _for_good(text, spoken))
+        if bound or quoted or pasted:
             continue
         if each.item and (_shows(each.under, spoken) or (not short and _plans(each.under, spoken))):
             continue
