@@ -335,6 +335,40 @@ MINI = (
 )
 
 
+EXAMPLE = """Here's a running example of how to perform a task with the provided tools.
+
+--------------------- START OF EXAMPLE ---------------------
+
+USER: Create a list of numbers from 1 to 10.
+
+ASSISTANT: Sure! Let me first check the current directory:
+<function=execute_bash>
+<parameter=command>
+pwd && ls
+</parameter>
+</function>
+--------------------- END OF EXAMPLE ---------------------
+
+Do NOT assume the environment is the same as in the example above.
+
+--------------------- NEW TASK DESCRIPTION ---------------------
+{}
+--------------------- END OF NEW TASK DESCRIPTION ---------------------
+
+PLEASE follow the format strictly! PLEASE EMIT ONE AND ONLY ONE FUNCTION CALL PER MESSAGE.
+"""
+
+
+def test_the_example_that_openhands_puts_before_a_task_is_not_the_users() -> None:
+    issue = "<issue_description>\nCount the rows once.\n</issue_description>\nYou MUST NOT change the tests."
+    plain, framed = spoken([user(EXAMPLE.format("Count the rows once."))]), spoken([user(EXAMPLE.format(issue))])
+    for (spans,) in (plain, framed):
+        assert [span.text for span in spans if span.by == "user"] == ["Count the rows once."]
+    page = extract(Brief(800), [user(EXAMPLE.format(issue)), reply("I look."), user("go on")]).text
+    assert "(the command) You MUST NOT change the tests." in page
+    assert "list of numbers" not in page
+
+
 def test_where_swe_agent_stops_the_agent_it_says_so_itself(tmp_path: Path) -> None:
     asked = {"role": "user", "content": "Count the rows once."}
     acts = {"role": "assistant", "content": "I look.\n```\nls\n```", "action": "ls\n"}

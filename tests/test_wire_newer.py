@@ -180,6 +180,19 @@ def test_a_result_without_an_id_answers_the_first_open_call_of_its_name() -> Non
     assert [wire.encode(message, GEMINI) for message in messages] == ROUNDS
 
 
+def test_a_result_that_states_an_id_answers_the_open_call_of_its_name_that_states_none() -> None:
+    rounds = [
+        {"role": "model", "parts": [gemini_call("read"), gemini_call("read", id="own"), gemini_call("bash")]},
+        {"role": "user", "parts": [gemini_result("read", {"output": "o"}, id="own"), gemini_result("bash", {"output": "b"}, id="bash-17")]},
+        {"role": "user", "parts": [gemini_result("read", {"output": "r"}, id="read-17")]},
+        {"role": "user", "parts": [gemini_result("read", {"output": "none"}, id="read-18")]},
+    ]  # fmt: skip
+    messages = wire.decode_all(rounds, GEMINI)
+    read, own, bash = (call.id for call in messages[0].calls)
+    assert [r.call_id for m in messages for r in m.results] == [own, bash, read, "read-18"]
+    assert [wire.encode(message, GEMINI) for message in messages] == rounds
+
+
 def test_ids_are_the_same_however_a_history_grows() -> None:
     whole = wire.decode_all(ROUNDS, GEMINI)
     for cut in range(len(ROUNDS) + 1):

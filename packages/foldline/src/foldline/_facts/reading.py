@@ -121,7 +121,7 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 work.observe(said_in_notice(span.text) if noticed else span.text, at, part)
             elif span.by == "harness" and DID.search(span.text):
                 work.carried_out(span.text, at, part)
-            elif span.by == "harness" and new and templated(message.text):
+            elif span.by == "harness" and new and templated(message):
                 said.order(span.text, at, part)
             elif span.text and (new or not asked(span)):
                 said.read(span, at, part, report=at in reports)

@@ -16,7 +16,7 @@ _PATCHING = "apply_patch("
 _REJECTED = (
     r"(?:apply_patch verification failed|Invalid Context \d+:|Failed to find (?:expected lines|context)|patch rejected"
     r"|String to replace not found|oldString not found|Could not find (?:the exact text|oldString)|No replacement was performed"
-    r"|Your proposed edit has introduced new syntax error)"
+    r"|Your proposed edit has introduced new syntax error|Usage: edit <)"
 )
 _ANSWERED = rare(rf"\s*(?:<tool_use_error>|Script error:\s|Error: )*({_REJECTED}[^\n]*)")
 _PUT_OUT = rare(rf"^(?:Error: )?{_REJECTED}", re.MULTILINE)

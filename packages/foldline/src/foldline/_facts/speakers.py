@@ -144,10 +144,9 @@ def framed(text: str) -> bool:
     return _framed(text) is not None
 
 
-def templated(text: str) -> bool:
-    """Whether a text is a template around a task, which says how that is to be done."""
-    frame = _framed(text)
-    return frame is not None and frame[2]
+def templated(message: Message) -> bool:
+    """Whether in a message stands a template around a task, which says how that is to be done."""
+    return any(_holds_task(part.text) for part in message.parts if type(part) is Text)
 
 
 def stopped(text: str) -> bool:
@@ -208,7 +207,7 @@ def _apart(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
         if whole:
             yield "user", text[start:end], True
         else:
-            yield from _wrapped(text[start:end])
+            yield from _apart(text[start:end], "")
         yield from _blocks(text[end:], "harness")
     elif not by and (other := whose(text)):
         yield other, text, False
@@ -223,6 +222,11 @@ def _framed(text: str) -> tuple[int, int, bool] | None:
         if frame.sign in text and (found := frame.pattern.match(text, stripped)):
             return *found.span(1), frame.whole
     return None
+
+
+def _holds_task(text: str) -> bool:
+    frame = _framed(text)
+    return frame is not None and (frame[2] or _holds_task(text[frame[0] : frame[1]]))
 
 
 def _wrapped(text: str) -> Iterator[tuple[Speaker, str, bool]]:

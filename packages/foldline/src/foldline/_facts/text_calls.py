@@ -22,7 +22,7 @@ _ACTION = pattern(
     r"^(?:Action|ACTION): *([\w.-]+)(?:\[(.*)\]|\((.*)\)|(?:.*\n(?:Action Input|ACTION INPUT): *(.+)))?$", re.MULTILINE
 )
 _EDITOR = pattern(
-    r"(?:(?P<tool>open|create) (?P<path>[^\s-]\S*)(?: \d+)?|edit(?: \d+:\d+)?\n(?P<text>.*?)\n?(?:end_of_edit)?)",
+    r"(?:(?P<tool>open|create) (?P<path>[^\s-]\S*)(?: \d+)?|edit(?: (?P<target>[^\s:]+))?(?: \d+:\d+)?\n(?P<text>.*?)\n?(?:end_of_edit)?)",
     re.DOTALL,
 )
 """The commands of SWE-agent's editor: for the file that it names, and for the one that is open."""
@@ -66,7 +66,8 @@ def _commanded(command: str) -> tuple[str, dict[str, str]]:
         return "bash", {"command": command}
     if path := found["path"]:
         return found["tool"], {"path": path}
-    return "edit", {"new_text": found["text"]}
+    named = {"path": found["target"]} if found["target"] else {}
+    return "edit", named | {"new_text": found["text"]}
 
 
 def _strings(pattern: re.Pattern[str], text: str) -> Iterator[str]:

@@ -183,6 +183,8 @@ def _frame(sign: str, regex: str, *, whole: bool = False) -> Frame:
 _UPLOADED = r"(?:<uploaded_files>(?:(?!<(?:pr|issue)_description>).)*)?"
 
 FRAMES: tuple[Frame, ...] = (
+    # OpenHands, for models that call tools by text
+    _frame("END OF EXAMPLE", r"Here's a running example of how to perform a task.*?END OF EXAMPLE.*?-+ NEW TASK DESCRIPTION -+\n(.*?)(?=\n-+ END OF NEW TASK DESCRIPTION -+|\Z)"),
     # SWE-agent; its challenges
     _frame("ISSUE:", r"We're currently solving the following issue[^\n]*\nISSUE:\n(.*?)(?=\nINSTRUCTIONS:\n|\Z)", whole=True),
     _frame("solving the following CTF", r"(We're currently solving the following CTF challenge.*?)(?=\nINSTRUCTIONS:\n|\Z)", whole=True),
@@ -214,7 +216,7 @@ REFUSALS: tuple[Frame, ...] = (
 """How a tool's result begins that the user refused, and in which words."""
 
 REFUSED = pattern(
-    r"(?:the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",
+    r"(?:\[Operation Cancelled\] Reason: User did not allow|the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",
     re.IGNORECASE,
 )
 """How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""

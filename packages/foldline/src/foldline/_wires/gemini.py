@@ -248,19 +248,20 @@ def paired(messages: Sequence[Message], before: Sequence[Message] = ()) -> list[
 
     `before` stands before them. The ids are the same each time that the same history is read.
 
-    A result answers the first call of its name that is open; the next message with calls closes what is still open.
+    A result answers the first call of its name that is open, also where it states an id and the call does not, as Gemini CLI writes
+    them; the next message with calls closes what is still open.
     """
     open = _open(before)
     return [_with_ids(message, number, open) for number, message in enumerate(messages, len(before))]
 
 
 def _open(messages: Sequence[Message]) -> list[ToolCall]:
-    """The calls that wait for a result at the end of messages, those without an id of their own."""
+    """The calls that wait for a result at the end of messages."""
     answered: set[str] = set()
     for message in reversed(messages):
         answered.update(result.call_id for result in message.results)
         if calls := list(message.calls):
-            return [call for call in calls if call.id.startswith(UNSTATED) and call.id not in answered]
+            return [call for call in calls if call.id not in answered]
     return []
 
 
@@ -272,15 +273,25 @@ def _with_ids(message: Message, number: int, open: list[ToolCall]) -> Message:
 
 
 def _with_id(part: Part, fresh: str, open: list[ToolCall]) -> Part:
-    if type(part) is ToolCall and not part.id:
-        open.append(replace(part, id=fresh))
+    if type(part) is ToolCall:
+        open.append(part if part.id else replace(part, id=fresh))
         return open[-1]
-    if type(part) is ToolResult and not part.call_id:
-        answered = next((call for call in open if call.name == part.name), None)
-        if answered is not None:
-            open.remove(answered)
-            return replace(part, call_id=answered.id)
-    return part
+    if type(part) is not ToolResult or any(call.id == part.call_id for call in open):
+        return part
+    answered = next((call for call in open if call.name == part.name and call.id.startswith(UNSTATED)), None)
+    if answered is None:
+        return part
+    open.remove(answered)
+    return _answering(part, answered.id)
+
+
+def _answering(result: ToolResult, id: str) -> ToolResult:
+    """A result with the id of the call that it answers; one that it states itself is kept for the wire."""
+    if not result.call_id:
+        return replace(result, call_id=id)
+    key = next((key for key in result.extra if key in _RESPONSES), "functionResponse")
+    marks = {**(result.extra.get(key) or {}), "id": {"is": result.call_id}}
+    return replace(result, call_id=id, extra={**result.extra, key: marks})
 
 
 # -- what else there is to know of the format ---------------------------------------------------------------------
