@@ -353,6 +353,13 @@ def test_an_exit_status_that_is_the_programs_own_is_believed(command: str, outpu
     assert told(bash(command, f"Exit code: 0\n{output}")) == []
 
 
+def test_what_a_call_that_was_broken_off_was_to_write_is_not_there() -> None:
+    broken = bash("opencode export ses_1 > docs/session.json", "[Tool execution was interrupted]")
+    done = bash("opencode export ses_1 > docs/session.json", "exported")
+    assert [file.path for file in facts_of([ASKED, *broken]).files] == []
+    assert [file.path for file in facts_of([ASKED, *done]).files] == ["docs/session.json"]
+
+
 REFUSED_BY_TOOL = json.dumps(
     {"error": "no_capacity", "message": "No van on the 18th. Next: the 21st", "retryable": False}
 )

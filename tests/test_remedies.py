@@ -51,6 +51,11 @@ def test_what_is_not_allowed_and_what_was_missing_speak_for_themselves() -> None
     assert added.endswith("; remedy: `brew install clock`")
 
 
+def test_what_is_installed_is_no_remedy_for_wrong_code() -> None:
+    broke = bash("kiln test all", "Process exited with code 1\nOutput:\nTypeError: fire() cannot read the clock twice")
+    assert told(*broke, *bash("pip install clock"), *bash("kiln test all", PASSED), DONE) == []
+
+
 @pytest.mark.parametrize(
     "behind",
     [

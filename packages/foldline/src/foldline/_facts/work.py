@@ -72,6 +72,11 @@ _DENIED = rare(
 _CANCELLED = pattern(r"(?:<\w+>)?(?:Cancelled: parallel tool call|Sibling tool call errored)")
 """How a client says that it did not make a call, because one beside it had failed."""
 
+_BROKEN_OFF = pattern(
+    r"\[?(?:Tool execution (?:was )?(?:interrupted|aborted|cancel\w+)|The operation was aborted|Command aborted by user)\b[^\n]{0,60}\]?\.?"
+)
+"""How a client says, and no more than that, that a call did not come to its end."""
+
 _MISSED = rare(
     r"not? (?:be )?found|no such|does not exist|doesn't exist|\bunknown\b|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
@@ -373,6 +378,8 @@ def _is_one(call: ToolCall) -> bool:
 def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> Outcome:
     """How a call ended: a look-up that finds nothing, an edit that was not made and a call that a client's rules stopped are no errors."""
     end = _outcome(result, called.action.command, error)
+    if _BROKEN_OFF.fullmatch(text.strip()):
+        return Outcome(True)
     if end.failed:
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -23,6 +24,12 @@ _SET = pattern(r"(?:^|[;&|] )(?:env )?((?:[A-Za-z_]\w*=\S+ )+)")
 _ALLOWED = rare(r"\bsandbox_permissions=\w+")
 _INSTALLS = pattern(r"(?:^|[;&|] )((?!git )[\w.-]+ (?:[\w-]+ )?(?:install|add) [^;&|]+)")
 """The variables that a command is run with, how Codex is asked to run it outside of its sandbox, and a step that installs something."""
+
+_OF_CODE = pattern(
+    r"\b(?:Type|Syntax|Name|Attribute|Assertion|Value|Key|Index|Indentation|Reference)Error\b|error(?:\[E| TS| CS)\d|\bassert",
+    re.IGNORECASE,
+)
+"""How a failure says that code is wrong, which nothing that is installed mends."""
 
 _LATEST = 3
 """The latest failures of one attempt of which a remedy is looked for."""
@@ -79,7 +86,7 @@ def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
         installed += [(run.piece.at, each) for each in run.installs if not fails]
         for before in failed.get(run.attempt, [])[-_LATEST:]:
             new = sorted(run.way - before.way)
-            parts = [each for at, each in installed if before.piece.at < at]
+            parts = [each for at, each in installed if before.piece.at < at and _lacks(before.piece)]
             mended = bisect_right(edited, before.piece.at) < bisect_right(edited, run.piece.at)
             alike = not run.way.issuperset(before.way) or (fails and fault_of(run.piece) == fault_of(before.piece))
             alone = not mended or any(map(_ALLOWED.match, new))
@@ -90,6 +97,11 @@ def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
             failed.setdefault(run.attempt, []).append(run)
         elif " → " in run.piece.text:
             failed.pop(run.attempt, None)
+
+
+def _lacks(failure: Piece) -> bool:
+    """Whether a failure may be one of something that is not installed, and not of the code."""
+    return _OF_CODE.search(fault_of(failure)) is None
 
 
 def _runs(pieces: Sequence[Piece]) -> Iterator[_Run]:
