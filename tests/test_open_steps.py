@@ -77,3 +77,14 @@ def test_steps_of_a_plan_in_words_are_past_once_the_agent_speaks_of_a_later_one(
     messages += said_with("The copy is there. Now the trial import.", "loaddata /tmp/l.db", "Installed 40 objects")
     told = [line for line in state(facts_of(messages)) if line.startswith("[ ]")]
     assert told == ["[ ] trial import into a scratch schema", "[ ] switch the site over", "[ ] nightly backup by dump"]
+
+
+def test_a_list_in_words_is_no_plan_any_more_once_much_else_was_asked_for() -> None:
+    listed = [user("What is there to check?"), says("To check:\n- [ ] The pages load fast\n- [ ] The search answers")]
+    other = [m for n in range(5) for m in (user(f"What does shelf {n} hold?"), says(f"Shelf {n} holds jars."))]
+    speaks = [user("And the pages?"), says("Of the list this is still left: the pages load fast.")]
+    assert [line for line in state(facts_of(listed)) if line.startswith("[ ]")]
+    assert not [line for line in state(facts_of([*listed, *other])) if line.startswith("[ ]")]
+    assert [line for line in state(facts_of([*listed, *other, *speaks])) if line.startswith("[ ]")] == [
+        "[ ] The pages load fast"
+    ]

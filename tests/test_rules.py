@@ -172,6 +172,7 @@ def test_an_order_for_all_menus_stands() -> None:
         "wait for my go",
         "I want to see all options",
         "Use the browser for this test.",
+        "先评估，不要修改",
     ],
 )
 def test_an_order_for_this_turn(sentence: str) -> None:

@@ -70,6 +70,9 @@ _MISSING = rare(
 _NOTHING = rare(r"no matches found|No such file or directory|did not match any file")
 """How a command says that what it was to work on is not there: no error of the work unless a check says so."""
 
+_MOVED_ON = 4
+"""Requests since a list was written behind which what is open in it is so no more, unless somebody speaks of it."""
+
 _SOON_DONE = 10
 """Messages with calls behind which what the agent said it would do is done, or given up."""
 
@@ -187,7 +190,8 @@ def was_a_guess(text: str) -> bool:
 
 
 def open_steps(facts: Facts) -> Iterator[Todo]:
-    """The steps of the plan that are left, without those that the agent forgot: it worked on and closed a turn without them.
+    """The steps of the plan that are left, without those that the agent forgot: it worked on and closed a turn without them, or only wrote
+    them into its words, and the user asked for several things since.
 
     A plan that was written whole behind the messages stands there.
     """
@@ -198,6 +202,8 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
+    if facts.plan_at is None and sum(r.at > touched for r in facts.requests) >= _MOVED_ON:
+        closing, asked = [p for p in facts.pieces if p.kind == "report" and p.at > touched], True
     for todo in facts.todos[_reached(facts) :]:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
         if todo.text and todo.status in ("pending", "in_progress") and not forgotten:
