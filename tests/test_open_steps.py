@@ -88,3 +88,9 @@ def test_a_list_in_words_is_no_plan_any_more_once_much_else_was_asked_for() -> N
     assert [line for line in state(facts_of([*listed, *other, *speaks])) if line.startswith("[ ]")] == [
         "[ ] The pages load fast"
     ]
+
+
+def test_what_is_to_be_kept_in_chinese_is_no_open_step() -> None:
+    design = "建议架构：保留现有方向，但整理成三个部分：\n\n1. 唯一的主题应用入口\n2. 登录后自动启动的监听服务"
+    messages = [user("用脚本还是服务更好？"), says(f"用服务更好。\n\n{design}\n\n脚本适合绑定快捷键。")]
+    assert not [line for line in state(facts_of(messages)) if "入口" in line or "监听" in line]
