@@ -326,10 +326,11 @@ KeyError: 'weight'"""
         ("dotnet build 2>&1 | tail -8", DOTNET, "Items.cs(12,34): error CS1002: ; expected [/srv/items/Items.csproj]"),
         ("npm run build 2>&1 | tail -8", VITE, 'error during build: Could not resolve "./shelf" from "src/main.ts"'),
         ("python load.py 2>&1 | tail -5", SCRIPT_BROKE, "KeyError: 'weight'"),
+        ("pip install items 2>&1 | tail -2", "ERROR: Could not find a version that satisfies the requirement items (from versions: none)\nERROR: No matching distribution found for items", "ERROR: No matching distribution found for items"),
         ("make -j4 items 2>&1 | tail -5", "collect2: 3 symbols are gone\nmake: *** [items] Error 1\nmake: Leaving directory '/srv'", "make: *** [items] Error 1"),
         ("make -j4 items 2>&1 | tail -5", "src/items.cpp:13:26: error: ‘sort’ is not a member of ‘std’\nmake[2]: *** [items.o] Error 1\nmake: *** [all] Error 2", "src/items.cpp:13:26: error: ‘sort’ is not a member of ‘std’"),
     ],
-    ids=["Maven", "javac", "surefire", "Gradle", "dotnet", "Vite", "Python", "make", "a compiler"],
+    ids=["Maven", "javac", "surefire", "Gradle", "dotnet", "Vite", "Python", "pip", "make", "a compiler"],
 )  # fmt: skip
 @pytest.mark.parametrize("status", ["", "Exit code: 0\n"])
 def test_what_fails_behind_a_pipe_is_no_success_whatever_the_exit_status(
@@ -504,6 +505,7 @@ GRADES = "Target Compliance:\nSteady-state error <0.5C: FAIL\nSettling time <120
         ("FAIL crambin\nFAIL zdd\nFAIL two_chain\nFAIL beta", "crambin: FAIL, zdd: FAIL, two_chain: FAIL and 1 more"),
         ("reading 3 examples\npublic examples: 2/3\n", "public examples: 2/3"),
         ("reading 3 examples\n2/3 correct\nwritten", "2/3 correct"),
+        ('{\n  "cases": ["a", "b"],\n  "passed": 4,\n  "total": 5\n}', "passed: 4, total: 5"),
     ],
 )
 def test_of_targets_that_a_program_checks_it_is_told_which_were_missed(output: str, note: str) -> None:

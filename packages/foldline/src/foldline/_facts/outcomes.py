@@ -39,7 +39,8 @@ _VERDICT = re.compile(
 )
 """How a check itself says that it failed, which holds whatever the exit status is: behind a pipe that is another program's."""
 _BROKE = rare(
-    r"^(?:failed to solve: .+|npm error .+|g?make(?:\[\d+\])?: \*\*\* .+|ninja: build stopped: .+|CMake Error.*)$",
+    r"^(?:failed to solve: .+|npm error .+|g?make(?:\[\d+\])?: \*\*\* .+|ninja: build stopped: .+|CMake Error.*"
+    r"|ERROR: (?:No matching distribution|Could not install|Failed to build|Cannot install).*|[ ×]*pip subprocess to .+ did not run successfully\.?)$",
     re.MULTILINE,
 )
 """How a build, one of an image too, or an installation of packages says so, whatever command it is a part of."""
@@ -95,6 +96,9 @@ _GRADED = rare(
     re.MULTILINE,
 )
 """How a program says of each of its targets whether it was met."""
+
+_COUNTED = rare(r'"(passed|failed|total|errors|skipped)": ?(\d{1,7})\b')
+"""How a record says how many tests there were, and how they ended."""
 
 _MISSED_TOLD = 3
 """Targets that are told of those that were missed."""
@@ -224,7 +228,10 @@ def _told(text: str, code: str, near: int, *, runs: bool, error: bool | None) ->
         told = [*filter(_CHANGED.search, told), *(line for line in told if not _CHANGED.search(line))]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
         note = (
-            _grades(tail) or _all_ran(text) or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
+            _grades(tail)
+            or _counted(tail)
+            or _all_ran(text)
+            or _all_alike(_OF_TASK.sub("", next(ran, told[-1] if told else "")), text)
         )
     return Outcome(failed, code, fault, note.strip("= ")[:160])
 
@@ -239,6 +246,12 @@ def _grades(text: str) -> str:
     told = ", ".join(f"{target.strip()}: FAIL" for target in missed[:_MISSED_TOLD])
     more = f" and {len(missed) - _MISSED_TOLD} more" if len(missed) > _MISSED_TOLD else ""
     return "; ".join(filter(None, (f"{told}{more}", f"{met} PASS" if met else "")))
+
+
+def _counted(text: str) -> str:
+    """How many of something passed and failed, as a record says it; empty where none does."""
+    counts = dict(_COUNTED.findall(text))
+    return ", ".join(f"{key}: {n}" for key, n in counts.items()) if "passed" in counts and len(counts) > 1 else ""
 
 
 def _passes(text: str) -> bool:

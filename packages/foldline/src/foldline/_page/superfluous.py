@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
@@ -51,6 +52,9 @@ SOON = 12
 _SEARCHES = frozenset({"ls", "find", "pwd", "tree"})
 _SHOWS = _SEARCHES | {"cat", "head", "tail", "nl", "wc", "grep", "rg", "sed"}
 """Programs that search for files, and that show what is in them."""
+
+_STATEMENT = re.compile(r"…|#|//|(?:raise|return|if|elif|for|while|except|with|import|from|assert|def|class|print)\b")
+"""How a line of a file begins that was cut in front, or that says what a program does and of which nobody asks."""
 
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
@@ -321,7 +325,7 @@ def left_to_files(facts: Facts) -> set[int]:
     records = {(p.at, p.part) for p in facts.pieces if p.kind == "shown" and p.begins}
     asked = "\n".join(request.text for request in facts.requests)
     lines = ((i, p) for i, p in enumerate(facts.pieces) if p.kind == "shown" and (p.at, p.part) not in records)
-    return {i for i, p in lines if p.text.startswith("…") or not any(name in asked for name in literals(p.text))}
+    return {i for i, p in lines if _STATEMENT.match(p.text) or not any(name in asked for name in literals(p.text))}
 
 
 def command_of(call: Piece) -> str:
