@@ -134,6 +134,21 @@ def test_an_edit_by_lines_of_python_that_found_nothing_to_replace_changed_no_fil
     assert [file.path for file in made.files if file.changed] == ["src/lamp.py"]
 
 
+@pytest.mark.parametrize(
+    ("command", "answer"),
+    [
+        ("sed -i 's/on/off/' lamp.py && sed -n '1,9p' lamp.py", "def shine(ship_log):\n    return ship_log.lamp_off"),
+        ("make -j4", "gcc -c -O2 lamp.c -o lamp.o -DSHIP_LOG\nar -csru libship_log.a lamp.o\nmake: Leaving directory '/srv/ship_log'"),
+    ],
+)  # fmt: skip
+def test_what_a_changed_file_looks_like_and_how_a_build_calls_its_compiler_are_not_told(
+    command: str, answer: str
+) -> None:
+    asked = user("Make ship_log and lamp_off work, and libship_log.a with them.")
+    pieces = facts_of([asked, *bash(command, answer)]).pieces
+    assert [piece.text for piece in pieces if piece.kind in ("excerpt", "result")] == []
+
+
 def test_a_look_at_files_is_told_by_them_and_another_one_by_what_it_is_for() -> None:
     shows = "git diff HEAD~2 -- apps/lighthouse/src/lamp/brightness.rs apps/lighthouse/src/log.rs"
     seeks = "grep -rn ship apps/lighthouse/src --include=*.rs | sort | uniq -c | sort -rn | head -20"

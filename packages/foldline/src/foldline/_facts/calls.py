@@ -16,7 +16,7 @@ from foldline._facts.outcomes import Outcome
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, SHORTENED, goes_on
-from foldline._facts.shell import achieved, attempts, checks, family, only_looks, without_bodies
+from foldline._facts.shell import achieved, attempts, checks, family, only_looks, shows_what_it_changed, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
 from foldline._facts.tool_calls import (
@@ -108,7 +108,7 @@ _NOTHING = pattern(r"No files (?:were )?found\.?|Found 0 files\.?", re.IGNORECAS
 """Words in the names of tools that search for files by their names, and how one says that there are none."""
 
 _PROGRESS = re.compile(
-    r"\s*(?:(?:bun|npm|pnpm|yarn)\b[\w ]{0,20} v\d|(?:Resolving|Downloading|Fetching|Unpacking|Updating files|Receiving objects)\b|Resolved, downloaded|Saved lockfile|remote: (?:Create a pull request|Enumerating|Counting|Compressing|Resolving))"
+    r"\s*(?:(?:bun|npm|pnpm|yarn)\b[\w ]{0,20} v\d|(?:Resolving|Downloading|Fetching|Unpacking|Updating files|Receiving objects)\b|Resolved, downloaded|Saved lockfile|(?:gcc|g\+\+|cc|c\+\+|clang|ar|ranlib|ld) -|rm -f |g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|\[ *\d+%\] |remote: (?:Create a pull request|Enumerating|Counting|Compressing|Resolving))"
 )
 """A line with which a program names itself, or says how far it is."""
 
@@ -442,7 +442,8 @@ def brought(ended: EndedCall, wanted_lines: Callable[[str], Iterable[str]]) -> t
     if ended.prints:
         wanted = (line for line in wanted_lines(answer) if not (ended.end.failed and is_code(line)))
         plain = [line for line in (*wanted, *rims(answer)) if not _PROGRESS.match(line)]
-        return "shown" if ended.looks else "excerpt", _lines(_in_place(answer, plain))
+        shows = ended.looks or shows_what_it_changed(ended.command)
+        return "shown" if shows else "excerpt", _lines(_in_place(answer, plain))
     if len(answer) <= _SHORT:
         says = len(answer) > _WHOLE or not _EMPTY.fullmatch(answer)
         return "result", _lines(sentences(answer) if says else ())

@@ -193,6 +193,18 @@ def only_looks(command: str) -> bool:
     return bool(all_steps) and all(map(_looks, own))
 
 
+_SILENT = frozenset({"sed", "perl", "cp", "mv", "rm", "mkdir", "touch", "chmod", "cd", "ln", "tee", "cat"})
+"""Programs that change files and say nothing of it."""
+
+
+def shows_what_it_changed(command: str) -> bool:
+    """Whether a command changes files and looks at them then: what it puts out is what stands in them."""
+    own, _ = _own_steps(command)
+    looks = [*map(_looks, own)]
+    changing = [step for step, look in zip(own, looks) if not look or step.outputs]
+    return bool(changing) and bool(looks) and looks[-1] and all(step.program[0] in _SILENT for step in changing)
+
+
 _PIPES = ("|", "|&")
 
 
