@@ -75,7 +75,7 @@ _TELLS = rare(
     re.MULTILINE,
 )
 _CHANGED = re.compile(r"\bfiles? changed\b")
-"""What git counts, which says less of a run than what else does."""
+"""What git counts, which says less of a check than what that says."""
 
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
 """How a runner says that there was no test in one of several suites, and that it begins with one."""
@@ -85,7 +85,7 @@ _SOME_FAILED = rare(r"\b[1-9]\d* fail|\bFAILED\b|\(fail\)")
 """How a runner says how many tests there were, behind the name of a package and of its task, and how that one failed."""
 
 _NONE_FAILED = rare(
-    r"^[ \t]*0 fail$|^[ \t]*(?:=+ |Tests:? +)?\d+ pass(?:ed|ing)\b(?!.* error)|^OK \(\d+ tests?\b|^\d+ (?:tests?|examples?), 0 failures\b|^# fail 0$",
+    r"^[ \t]*0 fail$|^Ran \d+ tests? in [\d.]+s$(?=\s+OK\b)|^[ \t]*(?:=+ |Tests:? +)?\d+ pass(?:ed|ing)\b(?!.* error)|^OK \(\d+ tests?\b|^\d+ (?:tests?|examples?), 0 failures\b|^# fail 0$",
     re.MULTILINE,
 )
 """How a runner says that all tests passed: bun, jest and vitest, pytest, mocha, PHPUnit, ExUnit and RSpec, node."""
@@ -174,6 +174,9 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
         near = _NEAR if check else len(text) - text.rstrip().rfind("\n")
         by_words = _told(text, "", near, runs=True, error=None)
         end = by_words if by_words.failed else end
+    counts = _CHANGED.search(end.note) and "commit" not in command
+    if check and (counts or end.note == "OK") and (ran := _NONE_FAILED.search(text)):
+        end = replace(end, note=_line(text, ran.start()).strip("= ")[:160])
     found = [*(_VERDICT.finditer(text) if check else ())]
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
     verdicts = [" ".join(each[0].split())[:300] for each in found]
@@ -225,7 +228,6 @@ def _told(text: str, code: str, near: int, *, runs: bool, error: bool | None) ->
         end = tail[-_LAST:]
         end = end if len(tail) <= _LAST else end.partition("\n")[2]  # a line that is cut in front tells nothing
         told = [_line(end, tell.start()) for tell in [*_TELLS.finditer(end)] or _FINISHED.finditer(end)]
-        told = [*filter(_CHANGED.search, told), *(line for line in told if not _CHANGED.search(line))]
         ran = (line for line in reversed(told) if not _RAN_NONE.search(line))
         note = (
             _grades(tail)

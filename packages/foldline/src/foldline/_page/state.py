@@ -63,10 +63,11 @@ beside its title."""
 _SETTING = pattern(r"(?:~|/home/[^/]+|/Users/[^/]+|/root)/\.[\w-]+/")
 """Where programs keep what is set in them, in no repository of the work."""
 
-_PASSED = pattern(r"^(?:ok|OK|PASS)\b")
+_PASSED = pattern(r"^(?:ok|OK|PASS|Ran \d+)\b")
 
 _CHECK = re.compile(
-    r"\b\d+ (?:passed|failed|passing|failing|issues)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ", re.MULTILINE
+    r"^Ran \d+ tests?\b|\b\d+ (?:passed|failed|passing|failing|issues)\b|\bTests?:|^ok\b|\bOK\b|\bPASS|FAIL|exit ",
+    re.MULTILINE,
 )
 
 
