@@ -161,9 +161,7 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
             found.append((each.line, "standing"))
             bound = True
         pasted = short and each.amid and not each.item and not (each.apart and _for_good(text, spoken))
-        if bound or quoted or pasted:
-            continue
-        if each.item and (_shows(each.under, spoken) or (not short and _plans(each.under, spoken))):
+        if bound or quoted or pasted or (each.item and _told_by_title(each.under, spoken, short)):
             continue
         turned = each.item and _turns(each.under, spoken)
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
@@ -186,8 +184,18 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
     if short:
         return [(text, "task" if kind == "standing" and of_the_work(text) else kind) for text, kind in found]
     few = MOSTLY * len(listed) < sum(each.item for each in said)
-    ending = {text for text, _ in found if (few if text in listed else not _for_good(text, language))}
-    return [(text, "task" if text in ending and kind == "standing" else kind) for text, kind in found]
+    return [
+        _of_a_long_task(text, kind, few if text in listed else not _for_good(text, language)) for text, kind in found
+    ]
+
+
+def _told_by_title(title: str, spoken: str, short: bool) -> bool:
+    """Whether what a title calls its items orders nothing: what was seen, or the plan of a long task."""
+    return _shows(title, spoken) or (not short and _plans(title, spoken))
+
+
+def _of_a_long_task(text: str, kind: Lifetime, ends: bool) -> tuple[str, Lifetime]:
+    return text, "task" if ends and kind == "standing" else kind
 
 
 def _widens(each: Sentence, before: str, rule: str) -> bool:

@@ -197,6 +197,12 @@ _SILENT = frozenset({"sed", "perl", "cp", "mv", "rm", "mkdir", "touch", "chmod",
 """Programs that change files and say nothing of it."""
 
 
+def is_silent(command: str) -> bool:
+    """Whether a command only changes files, with programs that say nothing of it."""
+    own, _ = _own_steps(command)
+    return bool(own) and all(step.program[0] in _SILENT for step in own)
+
+
 def shows_what_it_changed(command: str) -> bool:
     """Whether a command changes files and looks at them then: what it puts out is what stands in them."""
     own, _ = _own_steps(command)

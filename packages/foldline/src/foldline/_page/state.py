@@ -11,7 +11,7 @@ from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, is_absolute
 from foldline._facts.repository import NAMELESS, passes
-from foldline._facts.shell import asks_after, ends_soon, family, only_looks
+from foldline._facts.shell import asks_after, ends_soon, family, is_silent, only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
@@ -271,4 +271,4 @@ def _newest_checks(checks: Sequence[Command]) -> list[Command]:
 def _checks(command: Command) -> bool:
     """Whether a command tried something, and its output says how that ended as its outcome does."""
     told = _CHECK.search(command.note) and (command.outcome == "ok" or not _PASSED.search(command.note))
-    return bool(told) and not (only_looks(command.text) or asks_after(command.tried))
+    return bool(told) and not (only_looks(command.text) or asks_after(command.tried) or is_silent(command.tried))
