@@ -96,6 +96,8 @@ def test_files_are_known_in_every_vocabulary(
         ("git rm old.py; mkdir -p docs/api", {"old.py": "deleted", "docs/api/": "created"}),
         ("rm -f *.pyc $TMP/x", {}),
         ("cat 'my file.txt' | grep x", {"my file.txt": "read"}),
+        ("""git mv "/v/Ana's disk/a.py" '/v/Ana'\\''s disk/b.py' """, {"/v/Ana's disk/a.py": "renamed"}),
+        (r'touch "C:\srv\a.py" "b \"c\".py"', {"C:/srv/a.py": "created", 'b "c".py': "created"}),
         ("echo 'a > b'", {}),
         ("# from a.py -> b.py\nrm c.py  # not d.py", {"c.py": "deleted"}),
         ("touch /t/out/a.py && rm -r /t/out", {"/t/out/a.py": "deleted", "/t/out": "deleted"}),

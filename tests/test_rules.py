@@ -143,6 +143,12 @@ def test_what_only_stresses_or_widens_a_rule_stands_with_it(said: str) -> None:
     assert rules_in(said) == [(said, "standing")]
 
 
+def test_a_sentence_that_runs_on_may_say_at_its_end_that_it_holds_for_good() -> None:
+    work = " and ".join(f"that no part of the {name} is there twice" for name in ("reader", "writer", "parser", "page"))
+    said = f"We need every helper to read all of what it touched from the first line to the last, {work}, {work} and this should be done after every change."
+    assert rules_in(f"Fix the bug. {said}") == [(said, "standing")]
+
+
 def test_a_field_of_pasted_data_is_no_rule() -> None:
     assert rules_in("Rule: R-104\nStatus: failed\nCount: 3\nwhat does this mean") == []
     assert rules_in("规则：R-104\n状态：失败\n这是什么意思") == []

@@ -70,6 +70,10 @@ def test_a_file_that_came_and_went_is_not_listed() -> None:
     scratch = [*write("try.html"), *bash("rm try.html")]
     assert files(*scratch, *edit("src/a.py")) == ["changed: src/a.py"]
     assert files(*edit("src/a.py"), *bash("rm src/a.py")) == ["deleted: src/a.py"]
+    gone = bash("rm -rf out")
+    assert files(*gone, *write("src/b.py")) == ["created: src/b.py", "deleted: out"]
+    assert files(*gone, *write("out/a.txt")) == ["created: out/a.txt"]
+    assert files(*write("out/a.txt"), *gone) == ["deleted: out"]
 
 
 def test_a_folder_that_stands_first_is_that_of_all_paths_below_it() -> None:

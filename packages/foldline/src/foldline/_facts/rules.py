@@ -40,7 +40,7 @@ MOSTLY = 2
 """Of so many items one is a rule where a long message gives rules; of fewer they are what its task demands."""
 
 _WIDE_LETTER = 2.5
-_LONGEST = 320
+_LONGEST = 640
 """Characters of a sentence that may be a rule."""
 
 _MANY = 800

@@ -446,8 +446,17 @@ def _serves(op: str, before: list[str]) -> bool:
     return substituted or op == ")" or (op != "||" and op.startswith("|"))
 
 
+_QUOTED = re.compile(r"\"((?:\\.|[^\"\\])*)\"|'([^']*)'|\\(.)|[\"']", re.DOTALL)
+_ESCAPED = re.compile(r"\\([\"$`\\])")
+
+
 def _unquote(word: str) -> str:
-    return re.sub(r"\\(.)|[\"']", lambda m: m[1] or "", word) if '"' in word or "'" in word or "\\" in word else word
+    return _QUOTED.sub(_bare, word) if '"' in word or "'" in word or "\\" in word else word
+
+
+def _bare(quoted: re.Match[str]) -> str:
+    double, single, escaped = quoted.groups()
+    return (single or escaped or "") if double is None else _ESCAPED.sub(r"\1", double)
 
 
 def _program_of(words: list[str]) -> tuple[str, list[str]]:

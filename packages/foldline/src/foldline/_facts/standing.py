@@ -455,8 +455,8 @@ def base_of(facts: Facts) -> str:
 
 
 def changed_files(facts: Facts) -> list[File]:
-    """The files that were created, changed, renamed or deleted, without those that came and went again and those outside of
-    the work that nobody keeps."""
+    """The files that were created, changed, renamed or deleted, without those that came and went again, folders that are there
+    again and what lies outside of the work that nobody keeps."""
     root = base_of(facts)
     return [
         file
@@ -466,7 +466,17 @@ def changed_files(facts: Facts) -> list[File]:
         and file.path != root
         and "/.git/" not in f"/{file.path}"
         and not _PASSING.search(file.path.removeprefix(root))
+        and not (file.state == "deleted" and _there_again(facts, file))
     ]
+
+
+def _there_again(facts: Facts, deleted: File) -> bool:
+    """Whether what was deleted is a folder in which something was written since."""
+    inside = f"{deleted.path.rstrip('/')}/"
+    return any(
+        f.path.startswith(inside) and f.last > deleted.last and f.state not in ("deleted", "renamed")
+        for f in facts.files
+    )
 
 
 def _script(key: str) -> str:
