@@ -199,3 +199,13 @@ def test_rows_that_say_no_role_are_read_around_and_told(path: Path) -> None:
     session = open_session(write(path, [DATED[0], {"cost": 3}, {}, *DATED[1:]]))
     assert len(session.context.entries) == len(DATED)
     assert [fault.what for fault in session.faults] == [f"message {n} has no role that a model knows" for n in (2, 3)]
+
+
+def test_messages_may_begin_far_behind_the_start_of_a_file(tmp_path: Path) -> None:
+    long = tmp_path / "run.traj.json"
+    said = [{"role": "user", "content": "Fix the clock."}, {"role": "assistant", "content": "Done."}]
+    long.write_text(json.dumps({"info": {"submission": '+{"messages": [{' * 9_000}, "messages": said}))
+    assert [message.text for message in open_session(long).view().messages] == ["Fix the clock.", "Done."]
+    long.write_text(json.dumps({"info": {"submission": '+{"messages": [{"role": ' * 9_000}}))
+    with pytest.raises(SessionError, match="no session of a known format"):
+        open_session(long)

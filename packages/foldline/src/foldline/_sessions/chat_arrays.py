@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from functools import partial
+from mmap import ACCESS_READ, mmap
 
 from foldline._messages import Message, replace
+from foldline._sessions.descriptors import open_plain
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, system, wire_usage
 from foldline._sessions.reading import Reading, Stored
@@ -23,14 +26,26 @@ _MESSAGE = re.compile(rb'\s*\[?\s*\{\s*(?:"(?:content|parts)"|' + _SAID + rb'"ro
 _ROLE = re.compile(rb'[{,]\s*"role"\s*:\s*"(?:system|developer|user|assistant|tool|function|model)"')
 _ITEM = re.compile(rb'\s*\[\s*\{\s*"type"\s*:\s*"(?:message|reasoning|(?:custom_tool|function)_call(?:_output)?)"')
 _LIST = re.compile(rb'[{,]\s*"(?:%s)"\s*:\s*\[' % "|".join(LISTS).encode())
+_BEGINS = re.compile(_LIST.pattern + _MESSAGE.pattern)
 
 
 def _recognizes(head: bytes, path: str) -> bool:
     if _ITEM.match(head):
         return True
-    if head.lstrip()[:1] not in (b"[", b"{") or not _ROLE.search(head):
+    if head.lstrip()[:1] not in (b"[", b"{"):
         return False
-    return bool(_MESSAGE.match(head)) or bool(_LIST.search(head))
+    if _ROLE.search(head):
+        return bool(_MESSAGE.match(head)) or bool(_LIST.search(head))
+    return head.lstrip()[:1] == b"{" and _begins_behind(head, path)
+
+
+def _begins_behind(head: bytes, path: str) -> bool:
+    """Whether a list of messages begins behind the start of a file, as behind the patch of a long run of mini-swe-agent."""
+    with open(open_plain(path), "rb") as file:
+        if os.fstat(file.fileno()).st_size <= len(head):
+            return False
+        with mmap(file.fileno(), 0, access=ACCESS_READ) as content:
+            return _BEGINS.search(content) is not None
 
 
 def _read_all(path: str, *, strict: bool = False) -> list[Stored]:
