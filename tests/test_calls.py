@@ -7,7 +7,7 @@ import pytest
 from foldline import Brief, Message
 from foldline._facts.reading import facts_of
 from foldline._page.extract import compose
-from foldline.extend import extract
+from foldline.extend import Text, extract
 from talk import bash, runs, says, user
 
 ASKED = user("Let the lighthouse keep a log of the ships that pass, please.")
@@ -226,6 +226,14 @@ def test_what_an_agent_notes_down_to_think_is_a_thought_and_no_call() -> None:
     ).text
     assert "· BOH180 costs 5662 now and 1204 in economy, which saves 4458." in text
     assert "logged" not in text
+
+
+def test_a_thought_that_is_noted_down_as_it_was_said_is_told_once() -> None:
+    noted = "I need two scripts:\n1. `detect.sh` reads auth.log and counts what rules.json names\n2. `respond.sh` takes an IP address and blocks it"
+    [thinks, logged] = runs("think", {"thought": noted}, "Your thought has been logged.")
+    beside = Message("assistant", (Text(f"Now I understand the logs.\n{noted}"), *thinks.parts))
+    told = [piece.text for piece in facts_of([user("Guard the server."), beside, logged]).pieces]
+    assert sum("`detect.sh` reads auth.log" in each for each in told) == 1
 
 
 def test_an_edit_by_a_program_is_told_by_what_it_puts_in_place_of_what() -> None:

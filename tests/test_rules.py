@@ -699,6 +699,12 @@ def test_what_describes_or_points_at_something_is_no_order_of_instructions() -> 
     assert ruling(orders) == ("Keep names short",)
 
 
+def test_what_the_user_will_do_once_is_no_rule() -> None:
+    assert standing(user("No, leave it. I’ll handle rebooking it myself later."), says("Left as it is.")) == []
+    order = "I'll handle all the pushing myself."
+    assert standing(user(order), says("Understood.")) == [order]
+
+
 def test_what_a_request_lists_not_to_do_ends_with_it() -> None:
     order = "Move the totals to the right.\n\nDo NOT:\n- duplicate the button\n- change any layout"
     assert standing(user(order), says("Moved."), user("Now look at the header.")) == []

@@ -1055,6 +1055,19 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     assert section(told, "Files")[:2] == ["changed: src/rows.py", "changed below: src/cols.py"]
 
 
+def test_a_report_of_the_messages_that_stay_may_name_next_steps() -> None:
+    work = [TASK, *edit("src/rows.py"), LONG]
+    assert not any(
+        "next step" in line
+        for line in section(
+            page_before([says("The rows are written.\n\n### Next Steps\n1. Run the migration again.")], work), "State"
+        )
+    )
+    assert any(
+        "names no next step" in line for line in section(page_before([says("The rows are written.")], work), "State")
+    )
+
+
 def test_a_commit_of_the_messages_that_stay_is_told_as_theirs() -> None:
     told = page_before([user("Commit it."), *COMMIT], [TASK, *edit("src/rows.py"), LONG])
     line = "git: on branch main; last commit 1a2b3c4 “x”; nothing left to commit"

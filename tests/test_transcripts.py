@@ -440,6 +440,32 @@ def test_cline_history() -> None:
     assert (session.cwd, session.model) == ("/srv/app", "claude-sonnet-4-5")
 
 
+def test_what_cline_answers_in_words_are_the_results_of_its_calls(tmp_path: Path) -> None:
+    used = [("c1", "read_file"), ("c2", "write_to_file"), ("c3", "read_file"), ("c4", "ask_followup_question")]
+    saved = "The content was successfully saved to b.py."
+    texts = [
+        "[read_file for 'a.py'] Result:", "x = 1", "[write_to_file for 'b.py'] Result:\n" + saved +
+        "\n\nHere is the full, updated content of the file that was saved:\n\n<final_file_content path=\"b.py\">\ny = 2\n</final_file_content>",
+        "Tool [read_file] was not executed because a tool has already been used in this message.",
+        "[ask_followup_question for 'Which?'] Result:", "<answer>\nthe second\n</answer>",
+        "<environment_details>\n# Current Mode\n</environment_details>",
+    ]  # fmt: skip
+    history: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "<task>\nstart\n</task>"}], "ts": 1700000000000},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": name, "input": {}} for id, name in used], "modelInfo": {"modelId": "m"}},
+        {"role": "user", "content": [{"type": "text", "text": text} for text in texts]},
+    ]  # fmt: skip
+    path = tmp_path / "api_conversation_history.json"
+    path.write_text(json.dumps(history), "utf-8")
+    answers = open_session(path).context.entries[-1][1]
+    assert [(r.call_id, text_of(r), r.error) for r in answers.results] == [
+        ("c1", "x = 1", False),
+        ("c2", saved, False),
+        ("c3", texts[3], True),
+    ]
+    assert answers.text == "\n".join(texts[4:])
+
+
 def test_roo_condenses_by_tags() -> None:
     session = reading("roo.json")
     assert lines(session.entries) == [
@@ -545,6 +571,18 @@ def test_observations_of_atif_that_name_no_call_answer_the_calls_of_their_step_i
     path.write_text(json.dumps({"schema_version": "ATIF-v1.7", "steps": [step]}), "utf-8")
     _, *answers = [message for _, message in open_session(path).context.entries]
     assert [[result.call_id for result in message.results] for message in answers] == [["bash_1"], ["bash_2"], []]
+
+
+def test_what_harbor_writes_of_a_call_alone_is_nothing_that_an_agent_said(tmp_path: Path) -> None:
+    call = {"tool_call_id": "toolu_1", "function_name": "Read", "arguments": {"file_path": "a.py"}}
+    said = ["Executed Read toolu_1", "Executed Read"]
+    steps = [{"step_id": n, "source": "agent", "message": each, "tool_calls": [call]} for n, each in enumerate(said)]
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.2", "steps": steps}), "utf-8")
+    assert lines(open_session(path).context.entries) == [
+        "assistant: Read:toolu_1",
+        "assistant: Executed Read | Read:toolu_1",
+    ]
 
 
 def test_atif_trajectory() -> None:

@@ -169,7 +169,8 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str],
                 who = by or ("agent" if message.role == "assistant" else "harness")
                 yield Span(who, _aloud(text) if who == "agent" else text)
         elif type(part) is ToolCall and (speaks(part) or thinks(part)) and part.id not in refused:
-            yield from (Span("agent", text) for text in _said(part) if text)
+            beside = message.text if thinks(part) else ""
+            yield from (Span("agent", text) for text in _said(part) if text and text not in beside)
         elif type(part) is ToolResult:
             yield from (Span("user", text) for text in _answers(part, asking) if text)
 

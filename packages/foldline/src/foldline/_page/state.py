@@ -99,7 +99,7 @@ def ending(facts: Facts) -> Iterator[str]:
     if not facts.requests:
         return
     if answered(facts.latest):
-        if answered(facts) and not any(_left(facts)):
+        if answered(facts) and not any(_left(facts)) and not any(_left(facts.latest)):
             yield "the last request is answered; the report names no next step"
         return
     if not facts.goes_on:

@@ -55,8 +55,11 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     parts: list[Part] = []
     if reasoning := string(step.get("reasoning_content")):
         parts.append(Thinking(reasoning))
-    parts += _content(step.get("message"))
     calls = [call for each in mappings(step.get("tool_calls")) if (call := _call(each))]
+    if not any(
+        step.get("message") == f"Executed {call.name} {call.id}" for call in calls
+    ):  # Harbor, where nothing was said
+        parts += _content(step.get("message"))
     source = step.get("source")
     if source == "agent" and (parts or calls):
         billed = usage_at(mapping(step.get("metrics")), "prompt_tokens", "completion_tokens", "cached_tokens")

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from foldline._fold import Receipt
-from foldline._messages import Message, Part, Text, Usage, replace
+from foldline._messages import Message, Part, Text, ToolCall, Usage, replace
+from foldline._sessions.cline_results import ASKING, answering
 from foldline._sessions.format import SessionFormat
 from foldline._sessions.parts import from_wire, summary
 from foldline._sessions.reading import PastFold, Reading, summarized
@@ -41,9 +42,11 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     marks = any(_is_marked(row) for row in rows)
     live: list[tuple[str, Message]] = []
     folded: list[tuple[str, Message]] = []
+    calls: list[ToolCall] = []
     for index, row in enumerate(rows):
         if message := _message(row, len(folds)):
             message = _marked(message) if marks and message.role == "user" else message
+            message, calls = answering(message, calls), [*message.calls]
             (folded if index in hidden else live).append((str(index + 1), message))
         else:
             source.fault(1, f"message {index + 1} has no role that a model knows")
@@ -100,9 +103,6 @@ def _marked(message: Message) -> Message:
 
 BARE = ("<task>", "<user_message>", "<answer>", "<user_input")
 """How the user's own words begin, and contents of a file that a tool read may too."""
-
-ASKING = ("[ask_followup_question", "[attempt_completion", "[plan_mode_respond")
-"""Tools whose answer is the user's."""
 
 
 def usage_of(row: Json) -> Usage | None:
