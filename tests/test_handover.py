@@ -61,6 +61,17 @@ def test_the_state_tells_what_was_done_for_the_last_request_file_by_file() -> No
     )
 
 
+def test_an_edit_of_several_files_is_told_with_what_it_touched_in_each() -> None:
+    added = "".join(
+        f"*** Add File: src/{of}.py\n" + "".join(f"+def {of}_{n}():\n+    ...\n" for n in range(4))
+        for of in ("row", "col", "sum")
+    )
+    patch = f"*** Begin Patch\n{added}*** End Patch"
+    told = section([TASK, *runs("apply_patch", {"input": patch}, "Success"), says("It is done.")], "What happened")
+    for name in ("row", "col", "sum"):
+        assert f"src/{name}.py ({name}_0, {name}_1, {name}_2, …)" in told
+
+
 def test_waiting_for_a_program_changes_nothing() -> None:
     waits = runs("write_stdin", {"session_id": 7, "yield_time_ms": 1_000}, "Compiling app v1.0.0")
     assert section([TASK, *waits], "State") == "- the last request is under way"

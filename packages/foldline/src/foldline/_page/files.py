@@ -320,11 +320,11 @@ def _writes(piece: Piece) -> bool:
 
 
 def by_file(done: Iterable[str]) -> list[str]:
-    """Edits of the same file as one, with all names that they touched."""
+    """Edits of the same file as one, with all names that they touched; those of several files at once as they are."""
     found: dict[str, dict[str, None]] = {}
     for each in done:
         head, mark, names = each.removesuffix(")").partition(" (")
-        if not (mark and each.endswith(")")):
+        if not mark or not each.endswith(")") or ")" in names:
             head, names = each, ""
         found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
     return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]
