@@ -408,12 +408,16 @@ def test_of_a_skill_its_orders_are_told_by_its_name_what_it_is_about_first() -> 
     ]
 
 
+SKILL = "---\nname: weigh-first\ndescription: Weighs sacks.\n---\n\n" + PROVING.partition("\n\n")[2]
+"""The same as it stands in its file."""
+
+
 @pytest.mark.parametrize(
     ("reading", "shown"),
     [
-        (("read", {"path": "/home/ana/.pi/agent/skills/weigh-first/SKILL.md"}), PROVING),
-        (("exec_command", {"cmd": "sed -n '1,220p' ~/.codex/skills/weigh-first/SKILL.md"}), f"Chunk ID: 4\nOutput:\n{PROVING}"),
-        (("Read", {"file_path": ".claude/skills/weigh-first/SKILL.md"}), "\n".join(f"{n:6}\t{line}" for n, line in enumerate(PROVING.splitlines(), 1))),
+        (("read", {"path": "/home/ana/.pi/agent/skills/weigh-first/SKILL.md"}), SKILL),
+        (("exec_command", {"cmd": "sed -n '1,220p' ~/.codex/skills/weigh-first/SKILL.md"}), f"Chunk ID: 4\nOutput:\n{SKILL}"),
+        (("Read", {"file_path": ".claude/skills/weigh-first/SKILL.md"}), "\n".join(f"{n:6}\t{line}" for n, line in enumerate(SKILL.splitlines(), 1))),
     ],
     ids=["pi", "Codex", "numbered"],
 )  # fmt: skip
@@ -429,11 +433,18 @@ def test_a_skill_whose_file_the_agent_read_orders_what_it_would_if_it_were_calle
     ]
 
 
+def test_a_skill_whose_file_could_not_be_read_at_first_orders_what_it_does() -> None:
+    read = ("exec_command", {"cmd": "cat ~/.codex/skills/weigh-first/SKILL.md"})
+    failed = runs(*read, "execution error: the sandbox did not start", id="r0")
+    told = extract(Brief(4_000), [user("Weigh the letters."), *failed, *runs(*read, SKILL, id="r1")]).text
+    assert "(skill weigh-first)" in told
+
+
 @pytest.mark.parametrize("path", ["skills/weigh-first/SKILL.md", ".claude/skills/weigh-first/SKILL.md"])
 def test_a_skill_that_is_worked_on_orders_nothing(path: str) -> None:
     asked = user("Make the skill of the scales shorter.")
     edited = runs("edit", {"path": path, "old": "twice", "new": "once"}, "ok", id="e")
-    assert givers([asked, *runs("read", {"path": path}, PROVING), *edited]) == []
+    assert givers([asked, *runs("read", {"path": path}, SKILL), *edited]) == []
 
 
 OPERATING = """Please solve this issue:

@@ -18,7 +18,7 @@ _OF_AGENTS = pattern(r"(?:^|/)\.[\w-]+/(?:.*/)?([\w:.-]+)/SKILL\.md")
 
 _MATTER = re.compile(r"\A\s*---\n.*?\n---\n", re.DOTALL)
 _NUMBERED = re.compile(r"^ *\d+(?:→|\t|: ?)", re.MULTILINE)
-"""What stands before the skill, and before each line where a tool numbers them."""
+"""What stands before every skill, without which an answer only says why there is none, and before each line where a tool numbers them."""
 
 
 class Skill(NamedTuple):
@@ -52,5 +52,9 @@ class Skills:
         name = self._reading.pop(result.call_id, "")
         if not name or name in self._known or result.error:
             return None
+        text = _NUMBERED.sub("", unframed(clean(text_of(result))))
+        matter = _MATTER.match(text)
+        if matter is None:
+            return None
         self._known.add(name)
-        return Skill(name, _MATTER.sub("", _NUMBERED.sub("", unframed(clean(text_of(result))))).strip())
+        return Skill(name, text[matter.end() :].strip())
