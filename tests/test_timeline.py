@@ -735,6 +735,12 @@ def test_lists_within_lists_stand_as_far_in_as_they_were_written() -> None:
     assert [indents[line] for line in written[8:]] == [0, 2, 4, 2, 4, 4, 2]
 
 
+def test_what_leads_in_a_list_stands_over_those_within_it_that_it_begins_with() -> None:
+    review = "## 1. The lock\n- Evidence of progress:\n  - worker_2 waits for it.\n- Remaining gap:\n  - The share keeps old rows:\n    - share_9\n  - The index is not read:\n    - mirror_8\n"
+    told = happened([ASKED, says(f"The review of the lock says:\n\n{review}"), LATER], 2_000)
+    assert told[2:] == ["1. The lock:", *(f"  {line}" for line in review.splitlines()[1:])]
+
+
 def test_lists_and_code_of_a_page_are_read_back_as_what_they_are() -> None:
     report = f"{NESTED}\n\nThe lock is freed so:\n\n```sh\nshare free mirror_7\nshare free mirror_8\n```\n"
     page = extract(Brief(2_000), [ASKED, says(report), LATER]).text

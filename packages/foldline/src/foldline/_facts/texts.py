@@ -159,7 +159,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
             above = f"{heading}: " if heading and whole and label and not inside else ""
             if heading and whole and not above and ": " in heading:
                 yield Passage(heading)
-            elif heading and whole and not above:
+            elif heading and (whole or inside) and not above:
                 passed.append(heading)
             heading = above + _label((found[1] or found[2]) if found else line)
             amid = inside or (bool(under and not found and item) and not listed)

@@ -84,10 +84,11 @@ class Lists:
         self._said.add(label)
 
     def headings(self, piece: Piece) -> list[str]:
-        """The lines over a piece: the headings without words of their own."""
+        """The lines over a piece: the headings without words of their own, and of a list in lists what leads in the one around it."""
         headings = piece.over.splitlines()
         self._said.update(headings)
-        return [f"{heading}:" for heading in headings]
+        lines = [f"{heading}:" for heading in headings]
+        return [*lines[:-1], _listed(lines[-1], piece.depth - 2)] if lines and piece.item and piece.depth > 1 else lines
 
     def lines(self, piece: Piece) -> list[str]:
         """An item, with what leads in its list where that does not stand over it."""
