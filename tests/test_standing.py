@@ -1055,6 +1055,20 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     assert section(told, "Files")[:2] == ["changed: src/rows.py", "changed below: src/cols.py"]
 
 
+def test_an_open_point_is_done_once_what_it_names_in_code_was_written_and_reported() -> None:
+    report = says("The rows are there.\n\nNext steps:\n1. Wrap the page in `RowProvider`\n2. Tell the auditors")
+    asked = [TASK, *edit("src/rows.tsx"), report, user("Go on with the first.")]
+    wrapped, other = (
+        runs("edit", {"path": "src/main.tsx", "oldText": "render(App)", "newText": f"render({name}(App))"})
+        for name in ("RowProvider", "RowReader")
+    )
+    reported = says("All of it is gzipped.")
+    assert [line for line in state(*asked, *wrapped, reported) if line[:2].isdigit() or "Next" in line] == [
+        "Next steps: 2. Tell the auditors"
+    ]
+    assert any("RowProvider" in line for line in state(*asked, *other, reported))
+
+
 def test_a_report_of_the_messages_that_stay_may_name_next_steps() -> None:
     work = [TASK, *edit("src/rows.py"), LONG]
     assert not any(

@@ -45,6 +45,9 @@ NAMED = 3
 SPOKEN_OF = 2
 """Words that the user's words share with a question that they answer, and that what was done or taken up shares with an open point."""
 
+_NAMED = re.compile(r"`<?(?:[\w.-]+/)*([\w-]+\.[a-z]{1,5}|[A-Za-z]+[a-z][A-Z]\w+|\w+_\w+)(?:\(\))?>?`")
+"""A file, or a name of code, that is marked as one."""
+
 _GOING_ON = (resumes, accepts, approves)
 """What says only that the work is to go on."""
 
@@ -249,11 +252,18 @@ def left_open(facts: Facts) -> Iterator[str]:
             did = [p.text for p in since if p.kind == "change" or (p.kind == "said" and p.at < last)]
             over = (*did, *(p.text for p in since if p.kind == "report"))
             done = any(said_again(item, text) for text in over) or max(shared_words(item, did), default=0) >= SPOKEN_OF
+            done = done or (piece.at < last and _written_since(item, since))
             listed = [p.text for p in reports if p.at == piece.at and p.open]
             if left and not done and not _overtaken(piece, listed, [p for p in since if p.kind == "report"]):
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
                 led = piece.under
+
+
+def _written_since(item: str, since: Iterable[Piece]) -> bool:
+    """Whether what an open point names in code was written since."""
+    named = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])") for name in _NAMED.findall(item)]
+    return any(p.kind == "change" and any(name.search(p.text) for name in named) for p in since)
 
 
 def _overtaken(piece: Piece, listed: Iterable[str], since: Iterable[Piece]) -> bool:
