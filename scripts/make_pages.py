@@ -19,6 +19,7 @@ OUT = ROOT / "docs" / "pages.md"
 SHARE = 0.2
 SAMPLE_TOKENS = 2_000
 RECORDED = (
+    ("invoices.jsonl", "A day of coding with pi"),
     ("claude-code.jsonl", "A day of coding with Claude Code"),
     ("codex.jsonl", "A day of coding with Codex"),
     ("swe-agent.traj", "An issue, solved by SWE-agent"),
@@ -39,7 +40,7 @@ at a fifth of the tokens, the newest messages behind the page. Nothing is paraph
 
 def main() -> None:
     """Writes the file."""
-    recorded = [sample(name, title) for name, title in (("invoices.jsonl", "A day of coding with pi"), *RECORDED)]
+    recorded = [sample(name, title) for name, title in RECORDED]
     OUT.write_text("\n".join([HEAD, *recorded, *(session(name, title) for name, title in SHOWN)]), "utf-8")
 
 

@@ -157,7 +157,7 @@ def test_nothing_more_is_said_of_commits_where_something_tells_of_them_and_witho
         [*planned("Read the files"), *READ],
         runs("exec", 'await tools.exec_command({cmd: "cat a.py"}); await tools.exec_command({cmd: "ls src"});', "QUAYS = 3", id="x"),
         runs("Agent", {"description": "Explore the harbour", "prompt": "Look."}, "There are three quays.", id="a") + READ,
-        [*runs("spawn_agent", {"agent_type": "architect", "task_name": "quays_rereview"}, '{"task_name":"/root/quays_rereview"}', id="s"), *runs("wait_agent", {"timeout_ms": 9}, "Wait timed out.", id="w"), *runs("send_message", {"target": "quays_rereview", "message": "And the boats?"}, "", id="m"), *READ],
+        [*runs("spawn_agent", {"agent_type": "architect", "task_name": "quays_rereview"}, '{"task_name":"quays_rereview"}', id="s"), *runs("wait_agent", {"timeout_ms": 9}, "Wait timed out.", id="w"), *runs("send_message", {"target": "quays_rereview", "message": "And the boats?"}, "", id="m"), *READ],
         [*bash("sail --help | head -9", "usage: sail"), *READ],
     ],
 )  # fmt: skip

@@ -51,6 +51,11 @@ def is_absolute(path: str) -> bool:
     return path.startswith(("/", "~")) or _DRIVE.match(path) is not None
 
 
+def folders_of(path: str) -> Iterator[str]:
+    """The folders in which a path lies, each with the slash at its end."""
+    return (path[: i + 1] for i, letter in enumerate(path) if letter == "/")
+
+
 def with_slashes(path: str) -> str:
     """A path of Windows as Python and Git Bash write it."""
     windows = _DRIVE.match(path) or ("/" not in path and "\\ " not in path)

@@ -65,7 +65,7 @@ _BEFORE = 2_000
 """Characters before the first verdict of a check in which it says what is wrong."""
 
 _NEAR = 600
-"""Characters behind the name of a test that failed in which is said why."""
+"""Characters at the end of an output in which stands what it ended with."""
 
 _TELLS = rare(
     r"(?=[\dToOP\[heAiFB])(?:"  # what it begins with: few places of an output are tried further
@@ -174,8 +174,8 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
         near = _NEAR if check else len(text) - text.rstrip().rfind("\n")
         by_words = _told(text, "", near, runs=True, error=None)
         end = by_words if by_words.failed else end
-    counts = _CHANGED.search(end.note) and "commit" not in command
-    if check and (counts or end.note == "OK") and (ran := _NONE_FAILED.search(text)):
+    beside = end.note == "OK" or (_CHANGED.search(end.note) and "commit" not in command)
+    if check and beside and (ran := _NONE_FAILED.search(text)):
         end = replace(end, note=_line(text, ran.start()).strip("= ")[:160])
     found = [*(_VERDICT.finditer(text) if check else ())]
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]

@@ -211,8 +211,8 @@ def of_the_work(sentence: str) -> bool:
 
 def _declared(sentence: str) -> str:
     """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing, or why."""
-    both = sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST and any(each in sentence for each in _COMMAS)
-    asks = _ASKS.match(sentence) if both else None
+    may_ask = sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST and any(each in sentence for each in _COMMAS)
+    asks = _ASKS.match(sentence) if may_ask else None
     return asks["declared"] if asks and not _WONDERS.match(asks["asked"]) else sentence
 
 

@@ -20,7 +20,7 @@ from foldline._facts.cues import (
     says_when_done,
     wonders,
 )
-from foldline._facts.folders import is_absolute, root_of
+from foldline._facts.folders import folders_of, is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
 from foldline._facts.patterns import rare
@@ -468,6 +468,7 @@ def changed_files(facts: Facts) -> list[File]:
     """The files that were created, changed, renamed or deleted, without those that came and went again, folders that are there
     again and what lies outside of the work that nobody keeps."""
     root = base_of(facts)
+    written = _written_in(facts.files) if any(file.state == "deleted" for file in facts.files) else {}
     return [
         file
         for file in facts.files
@@ -476,17 +477,17 @@ def changed_files(facts: Facts) -> list[File]:
         and file.path != root
         and "/.git/" not in f"/{file.path}"
         and not _PASSING.search(file.path.removeprefix(root))
-        and not (file.state == "deleted" and _there_again(facts, file))
+        and not (file.state == "deleted" and written.get(f"{file.path.rstrip('/')}/", -1) > file.last)
     ]
 
 
-def _there_again(facts: Facts, deleted: File) -> bool:
-    """Whether what was deleted is a folder in which something was written since."""
-    inside = f"{deleted.path.rstrip('/')}/"
-    return any(
-        f.path.startswith(inside) and f.last > deleted.last and f.state not in ("deleted", "renamed")
-        for f in facts.files
-    )
+def _written_in(files: Iterable[File]) -> dict[str, int]:
+    """When something was written last in each folder."""
+    written: dict[str, int] = {}
+    for file in files:
+        for folder in folders_of(file.path) if file.state not in ("deleted", "renamed") else ():
+            written[folder] = max(file.last, written.get(folder, -1))
+    return written
 
 
 def _script(key: str) -> str:

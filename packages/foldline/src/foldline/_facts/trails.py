@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from foldline._facts.edits import later_names, taken_back
-from foldline._facts.folders import is_absolute
+from foldline._facts.folders import folders_of, is_absolute
 from foldline._facts.types import File, FileState, Repository
 from foldline._messages import replace
 
@@ -39,7 +39,8 @@ class Trails:
         names: tuple[str, ...] = (),
     ) -> None:
         """Books one action, of the agent's own or of a `peer`; what is `written` is created where it was not there, and modified
-        elsewhere, which says nothing of what is new in it; what it made and put in the place of a file that is known is gone, as that is changed. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
+        elsewhere, which says nothing of what is new in it; what it made and moved is made where it is now, or put in the place of a
+        file that is known, which is changed. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
             over = old is not None and old.state not in ("deleted", "renamed")
@@ -73,7 +74,7 @@ class Trails:
 
     def _index(self, path: str) -> None:
         self._named.setdefault(_name(path), []).append(path)
-        for folder in _folders(path):
+        for folder in folders_of(path):
             self._inside.setdefault(folder, []).append(path)
 
     def _known_as(self, path: str) -> str:
@@ -161,8 +162,3 @@ def _standing(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:
 def _name(path: str) -> str:
     """The last name in a path, which paths of one file share."""
     return path.rstrip("/").rpartition("/")[2]
-
-
-def _folders(path: str) -> Iterator[str]:
-    """The folders in which a path lies, each with the slash at its end."""
-    return (path[: i + 1] for i, letter in enumerate(path) if letter == "/")

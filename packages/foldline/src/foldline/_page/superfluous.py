@@ -51,23 +51,8 @@ SOON = 12
 
 _SEARCHES = frozenset({"ls", "find", "pwd", "tree"})
 _SHOWS = _SEARCHES | {
-    "cat",
-    "head",
-    "tail",
-    "nl",
-    "wc",
-    "grep",
-    "rg",
-    "sed",
-    "awk",
-    "cut",
-    "sort",
-    "uniq",
-    "tr",
-    "jq",
-    "column",
-    "echo",
-}
+    "cat", "head", "tail", "nl", "wc", "grep", "rg", "sed", "awk", "cut", "sort", "uniq", "tr", "jq", "column", "echo",
+}  # fmt: skip
 """Programs that search for files, and that show what is in them."""
 
 _STATEMENT = re.compile(r"…|#|//|(?:raise|return|if|elif|for|while|except|with|import|from|assert|def|class|print)\b")
