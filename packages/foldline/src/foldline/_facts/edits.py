@@ -24,8 +24,9 @@ _READ = 8_000
 """Characters of an edit that are looked through."""
 
 _DEFINED = re.compile(
-    r"^\s*(?:(?:export|default|pub(?:\(\w+\))?|public|private|protected|static|async|abstract|final|override|unsafe)\s+)*"
-    r"(?:def|class|func|fn|function|struct|interface|enum|trait|type|@test)\s+(?:\([^()\n]*\)\s*)?[\"']?([^\W\d][^\n({=<:\"']{0,60})",
+    r"^\s*(?:(?:(?:export|default|pub(?:\(\w+\))?|public|private|protected|static|async|abstract|final|override|unsafe)\s+)*"
+    r"(?:def|class|func|fn|function|struct|interface|enum|trait|type|@test)|export\s+(?:const|let))\s+"
+    r"(?:\([^()\n]*\)\s*)?[\"']?([^\W\d][^\n({=<:\"']{0,60})",
     re.MULTILINE,
 )
 """A definition in the languages that most code is written in."""
@@ -202,7 +203,7 @@ def _defined(path: str, text: str) -> list[str]:
 
 def _names(path: str, old: str, new: str, around: str = "") -> NamesTouched:
     """What is defined anew, else what no longer is, else in what the changed lines stand, as they or what is `around` them say,
-    else the names that are new in them."""
+    else the names that are new in their place."""
     if path.endswith(_DATA):
         return NamesTouched()
     before, after = _defined(path, old), _defined(path, new)
@@ -211,7 +212,8 @@ def _names(path: str, old: str, new: str, around: str = "") -> NamesTouched:
     gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
     defined = fresh or gone or inside or _defined(path, around)
-    return NamesTouched((*dict.fromkeys(defined or _brought(path, old, new)),)[:KEPT], bool(defined))
+    brought = _brought(path, old, new) if old else []
+    return NamesTouched((*dict.fromkeys(defined or brought),)[:KEPT], bool(defined))
 
 
 def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:
