@@ -309,6 +309,15 @@ VITE = """transforming...
 error during build:
 Could not resolve "./shelf" from "src/main.ts"
     at getRollupError (rollup.js:397:41)"""
+NEXT = """   Creating an optimized production build ...
+ ✓ Compiled successfully
+   Linting and checking validity of types ...
+Failed to {0}.
+
+./components/items/shelf.tsx:27:3
+Type error: Cannot find name 'useEffect'.
+
+> 27 |   useEffect(() => {{"""
 SCRIPT_BROKE = """loading 4,112 rows
 Traceback (most recent call last):
   File "/srv/items/load.py", line 31, in <module>
@@ -325,12 +334,14 @@ KeyError: 'weight'"""
         ("./gradlew test 2>&1 | tail -30", GRADLE, "ItemsTest > sorts() FAILED: org.opentest4j.AssertionFailedError at ItemsTest.java:42"),
         ("dotnet build 2>&1 | tail -8", DOTNET, "Items.cs(12,34): error CS1002: ; expected [/srv/items/Items.csproj]"),
         ("npm run build 2>&1 | tail -8", VITE, 'error during build: Could not resolve "./shelf" from "src/main.ts"'),
+        ("next build 2>&1 | tail -9", NEXT.format("compile"), "./components/items/shelf.tsx:27:3 Type error: Cannot find name 'useEffect'."),
+        ("next build 2>&1 | tail -9", NEXT.format("type check"), "./components/items/shelf.tsx:27:3 Type error: Cannot find name 'useEffect'."),
         ("python load.py 2>&1 | tail -5", SCRIPT_BROKE, "KeyError: 'weight'"),
         ("pip install items 2>&1 | tail -2", "ERROR: Could not find a version that satisfies the requirement items (from versions: none)\nERROR: No matching distribution found for items", "ERROR: No matching distribution found for items"),
         ("make -j4 items 2>&1 | tail -5", "collect2: 3 symbols are gone\nmake: *** [items] Error 1\nmake: Leaving directory '/srv'", "make: *** [items] Error 1"),
         ("make -j4 items 2>&1 | tail -5", "src/items.cpp:13:26: error: ‘sort’ is not a member of ‘std’\nmake[2]: *** [items.o] Error 1\nmake: *** [all] Error 2", "src/items.cpp:13:26: error: ‘sort’ is not a member of ‘std’"),
     ],
-    ids=["Maven", "javac", "surefire", "Gradle", "dotnet", "Vite", "Python", "pip", "make", "a compiler"],
+    ids=["Maven", "javac", "surefire", "Gradle", "dotnet", "Vite", "Next.js", "Next.js, as it checks types", "Python", "pip", "make", "a compiler"],
 )  # fmt: skip
 @pytest.mark.parametrize("status", ["", "Exit code: 0\n"])
 def test_what_fails_behind_a_pipe_is_no_success_whatever_the_exit_status(

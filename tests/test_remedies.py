@@ -60,12 +60,11 @@ def test_what_is_installed_is_no_remedy_for_wrong_code() -> None:
     "behind",
     [
         [CAUSE, *bash("kiln test all", PASSED)],
-        [CAUSE, *runs("edit", {"path": "clock.py", "oldText": "a", "newText": "b"}), *WITH_CLOCK],
         [CAUSE, *WITH_CLOCK, *bash("kiln test all", PASSED)],
         [CAUSE, *bash("env KILN_CLOCK=none kiln test all", "Process exited with code 1\nOutput:\nerror: cannot read the clock of this machine"), *bash("kiln test all", PASSED)],
         WITH_CLOCK,
     ],
-    ids=["passed as it was", "something was changed", "run again as before", "failed so as well", "nobody said why"],
+    ids=["passed as it was", "run again as before", "failed so as well", "nobody said why"],
 )  # fmt: skip
 def test_a_failure_that_is_over_is_not_told(behind: Sequence[Message]) -> None:
     assert told(*BROKEN, *behind, DONE) == []
@@ -79,3 +78,43 @@ def test_a_page_that_fills_its_budget_tells_no_remedy() -> None:
 def test_another_command_that_was_run_so_says_nothing_of_the_first() -> None:
     [line] = told(*BROKEN, CAUSE, *bash("env KILN_CLOCK=none kiln test glaze", PASSED), DONE)
     assert "remedy" not in line
+
+
+MENDS = runs("edit", {"path": "src/clock.py", "oldText": "now()", "newText": "given()"})
+MENDS_BY_COMMAND = bash("sed -i 's/now/given/' src/clock.py")
+LOGS = runs("write", {"path": "notes/log.md", "content": "# Firings"}, id="log")
+
+
+@pytest.mark.parametrize(
+    ("behind", "told_of"),
+    [
+        (MENDS, "; mended in clock.py"),
+        (MENDS_BY_COMMAND, "; mended since"),
+        ([*MENDS, *LOGS], "; mended in clock.py, log.md"),
+    ],
+    ids=["by a tool", "by a command", "in one of two files"],
+)
+def test_a_check_that_failed_until_something_was_edited_is_told_with_that(
+    behind: Sequence[Message], told_of: str
+) -> None:
+    [line] = told(*BROKEN, *behind, *bash("kiln test all", PASSED), DONE)
+    assert line == f"- `kiln test all` → exit 1; error: cannot read the clock of this machine{told_of}"
+
+
+def test_of_several_edited_files_those_are_named_that_the_failure_names() -> None:
+    broken = bash("kiln test all", "Process exited with code 1\nOutput:\nsrc/clock.py:3: error: cannot read the clock")
+    [line] = told(*broken, *MENDS, *LOGS, *bash("kiln test all", PASSED), DONE)
+    assert line.endswith("; mended in clock.py")
+
+
+@pytest.mark.parametrize(
+    ("command", "failed"),
+    [
+        ("git push origin main", "exited with code 1\nOutput:\nerror: cannot read the clock of this machine"),
+        ("kiln test all", "exited with code 124\nOutput:\nerror: cannot read the clock: timed out"),
+        ("python3 - <<'E'\nimport kiln\nE", "exited with code 1\nOutput:\nTypeError: cannot read the clock"),
+    ],
+    ids=["no check", "cut off", "given code"],
+)
+def test_what_an_edit_does_not_mend_is_not_told_with_it(command: str, failed: str) -> None:
+    assert told(*bash(command, f"Process {failed}"), *MENDS, *bash(command, PASSED), DONE) == []

@@ -16,10 +16,11 @@ ALARMS = rare(
 """Words that tell of something that went wrong."""
 
 LOCATED = pattern(
-    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4})(?::\d+(?::\d+)?|:\[\d+,\d+\]|\(\d+,\d+\)):? +(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
+    r"^(?:\[[\w:.-]+\] )?[ \t]*(((?:\./)?[\w./-]+\.[a-z]\w{0,4})(?::\d+(?::\d+)?|:\[\d+,\d+\]|\(\d+,\d+\))(?::? +|\n(?=Type error: ))(?!INFO|DEBUG|PASS|\+0x)\S.+)$",
     re.MULTILINE,
 )
-"""A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task."""
+"""A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task; Next.js says
+what in the line below."""
 
 _MARKED = rare(
     r"^[ \t]*([✗✕✖✘×⨯] +\S.*|\S.* > \S.* FAILED)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",

@@ -33,7 +33,7 @@ _VERDICT = re.compile(
     r"|[ \t]*(?:=+ |Tests?:? +)?[1-9]\d* (?:failed|failing)\b.*|\d+ (?:tests?|examples?), [1-9]\d* failures?\b.*|. fail [1-9]\d*"
     r"|FAILURES!|Tests: \d+, .*\b(?:Failures|Errors): [1-9].*|[ \t]*[✗✕✖✘×⨯] +\S.*"
     r"|\[ERROR\] (?:Failed to execute goal| *[\w.$]+:\d+) .+|\S.* > \S.* FAILED|BUILD FAILED\b.*|Build FAILED\.|ninja: build stopped: .+"
-    r"|CMake Error.*|error during build:\s*.+|Failed to compile\.?|ERROR in \S.*|Found [1-9]\d* errors?\b.*"
+    r"|CMake Error.*|error during build:\s*.+|Failed to (?:compile|type check)\.?|ERROR in \S.*|Found [1-9]\d* errors?\b.*"
     r"|ERROR \S+\.py\b.*|(?:=+ )?(?:\d+ \w+, )*[1-9]\d* errors? in \d.*)$",
     re.MULTILINE,
 )
@@ -53,7 +53,9 @@ _NAMED = re.compile(
 _CALLED = rare(r"(?<=Command ').{40,}?(?=' (?:timed out after|returned non-zero|died with) )", re.DOTALL)
 """A command that a program called, between the words that tell how that ended."""
 
-_VAGUE = pattern(r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|\baborting due to\b")
+_VAGUE = pattern(
+    r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|^Failed to (?:compile|type check)|\baborting due to\b"
+)
 """A verdict that says that something failed and not what."""
 
 _ASSERTED = pattern(r"^E\s|AssertionError|[Ee]xpected\b|\bFAILED\b")

@@ -1,4 +1,5 @@
-"""Commands that failed as they were run, and how they have been run since: who goes on would run into it again."""
+"""Commands that failed, and what is other since they pass: how they are run, for who goes on would run into it again, or what was
+edited."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._clipping import cut
+from foldline._facts.folders import without_names
 from foldline._facts.patterns import rare
-from foldline._facts.shell import family
+from foldline._facts.shell import checks, family
 from foldline._facts.standing import cause_of
 from foldline._facts.told import CAUSE
 from foldline._facts.types import Facts, FailedCall, Piece
@@ -19,6 +21,18 @@ from foldline._patterns import pattern
 
 REMEDY = "; remedy: "
 """What stands between what a command failed with and how it has been run since."""
+
+MENDED, SINCE = "; mended in ", "; mended since"
+"""What stands between what a command failed with and the files that were edited until it passed; and where no file is named."""
+
+_MOST_MENDED, _MOST_FILES = 6, 3
+"""The newest failures that are told although edits mended them, and from how many files on none is named."""
+
+_GIVEN_CODE = pattern(r"<<|\s-[ce]\b|[\w/]*python[\d.]* -(?:\s|$)")
+"""How a command has the code in it that it runs: another code is another command."""
+
+_CUT_OFF = rare(r"(?i)timed out|timeout|aborted|cancell?ed|interrupted|\bkilled\b")
+"""How a failure says that a command did not come to its end."""
 
 _SET = pattern(r"(?:^|[;&|] )(?:env )?((?:[A-Za-z_]\w*=\S+ )+)")
 _ALLOWED = rare(r"\bsandbox_permissions=\w+")
@@ -38,6 +52,10 @@ _CAUSE = 240
 """Characters of what the agent said of a failure."""
 
 
+_RUN = frozenset({"call", "change"})
+"""What a run is told as that did not fail."""
+
+
 class _Run(NamedTuple):
     """A run of a command: what it is an attempt at, and in which way it was run."""
 
@@ -48,10 +66,15 @@ class _Run(NamedTuple):
 
 
 def with_remedies(facts: Facts) -> Iterator[Piece]:
-    """The pieces, of commands that failed the first of those with one remedy with that, and with what the agent made of the failure."""
+    """The pieces, of commands that failed the first of those with one remedy with that, and with what the agent made of the failure;
+    and the newest of those that edits mended with the files."""
     remedies = {(f.at, f.part): remedy for f, remedy in _remedied(facts.pieces)}
+    mended = dict([*_mended(facts)][-_MOST_MENDED:])
     told: set[str] = set()
-    for piece in facts.pieces:
+    for i, piece in enumerate(facts.pieces):
+        if i in mended:
+            yield replace(piece, text=f"{piece.text}{mended[i]}")
+            continue
         remedy = remedies.get((piece.at, piece.part), "") if piece.kind == "failure" else ""
         new = bool(remedy) and remedy not in told
         why = cause_of(facts, FailedCall(fault_of(piece), seen=piece.at)) if new else ""
@@ -69,8 +92,43 @@ def _speaks_for_itself(remedy: str) -> bool:
 
 
 def has_remedy(piece: Piece) -> bool:
-    """Whether a piece tells how a command that failed has been run since."""
-    return piece.kind == "failure" and REMEDY in piece.text
+    """Whether a piece tells what is other since a command passes that failed."""
+    return piece.kind == "failure" and any(mark in piece.text for mark in (REMEDY, MENDED, SINCE))
+
+
+def _mended(facts: Facts) -> Iterator[tuple[int, str]]:
+    """The places of failures of checks and code that are closed by a later run, behind an edit, each with what tells that."""
+    closed = {fault.seen for fault in facts.faults if fault.resolved}
+    edits = [piece for piece in facts.pieces if piece.by == "tool" and is_edit(piece)] if closed else []
+    for i, piece in enumerate(facts.pieces) if edits else ():
+        if piece.kind == "failure" and piece.at in closed and _is_of_code(piece):
+            attempt = family(command_of(piece))
+            later = (p.at for p in facts.pieces[i + 1 :] if p.kind in _RUN and _is_run_of(attempt, p))
+            passed = next(later, facts.end)
+            between = [edit for edit in edits if piece.at < edit.at < passed]
+            files = dict.fromkeys(name for edit in between for name in _files_of(edit))
+            named = [name for name in files if name in fault_of(piece)] or [*files]
+            if between:
+                yield i, f"{MENDED}{', '.join(named)}" if 0 < len(named) < _MOST_FILES else SINCE
+
+
+def _is_of_code(failure: Piece) -> bool:
+    """Whether it is code that failed, by what a check of it says, or as it was run."""
+    command, fault = command_of(failure), fault_of(failure)
+    of_code = checks(family(command)) or _OF_CODE.search(fault)
+    return bool(failure.text.startswith("`") and fault and of_code) and not (
+        _GIVEN_CODE.search(command) or _CUT_OFF.search(fault)
+    )
+
+
+def _is_run_of(attempt: str, call: Piece) -> bool:
+    return call.text.startswith("`") and family(command_of(call)) == attempt
+
+
+def _files_of(edit: Piece) -> list[str]:
+    """The names of the files that an edit by a tool names."""
+    listed = "" if edit.text.startswith("`") else without_names(edit.text.partition(" ")[2])
+    return [path.replace("\\", "/").rpartition("/")[2] for path in listed.split(", ") if path]
 
 
 def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
