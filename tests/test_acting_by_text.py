@@ -50,6 +50,23 @@ def test_a_file_that_is_created_and_removed_is_gone() -> None:
     assert files([*made, *acts("rm try.py", f"Your command ran successfully and did not produce any output.{PLACE}")]) == [("try.py", "deleted")]  # fmt: skip
 
 
+UNREAD = "Please always provide EXACTLY ONE action in triple backticks, found 0 actions.\nSee the first message."
+NOT_READ = " → not carried out, the client could not read it: Please always provide EXACTLY ONE action in triple backticks, found 0 actions."
+
+
+def test_an_action_that_the_client_could_not_read_did_nothing_and_is_told_once() -> None:
+    unread = acts("sed -i s/9/8/ lib/tides.py", UNREAD)
+    facts = facts_of([PROMPT, *acts("ls lib", "tides.py"), *unread, *unread])
+    assert [file.path for file in facts.files] == []
+    told = [piece.text for piece in facts.pieces if NOT_READ in piece.text]
+    assert told == [f"`sed -i s/9/8/ lib/tides.py`{NOT_READ}"]
+
+
+def test_of_a_reply_without_an_action_it_is_told_that_the_client_could_not_read_it() -> None:
+    facts = facts_of([PROMPT, *acts("ls lib", "tides.py"), says("I replace nine with eight."), user(UNREAD)])
+    assert [piece.text for piece in facts.pieces if NOT_READ in piece.text] == [f"the reply{NOT_READ}"]
+
+
 @pytest.mark.parametrize("command", ["open -a Notes", "create_all.sh lib", "edit.py 1:1"])
 def test_programs_that_are_called_alike_are_commands(command: str) -> None:
     assert files(acts(command, "done")) == []

@@ -468,8 +468,9 @@ NO_LINES = "apply_patch verification failed: Failed to find expected lines in /s
         runs("Edit", {"file_path": "lint.sh", "old_string": "a", "new_string": "b"}, "<tool_use_error>String to replace not found in file.\nString: a</tool_use_error>"),
         runs("edit", {"path": "lint.sh", "oldText": "a", "newText": "b"}, "Could not find the exact text in lint.sh. The old text must match exactly."),
         runs("edit", {"filePath": "lint.sh", "oldString": "a", "newString": "b"}, "oldString not found in content"),
+        runs("str_replace_editor", {"command": "str_replace", "path": "lint.sh", "old_str": "a", "new_str": "b"}, "ERROR:\nNo replacement was performed. Multiple occurrences of old_str `a` in lines [1, 4]."),
     ],
-    ids=["patch", "in a record", "by its exit status", "in a shell's list", "through a shell", "amid a command", "in code", "Claude Code", "pi", "opencode"],
+    ids=["patch", "in a record", "by its exit status", "in a shell's list", "through a shell", "amid a command", "in code", "Claude Code", "pi", "opencode", "OpenHands"],
 )  # fmt: skip
 def test_an_edit_that_was_rejected_is_no_change(messages: list[Message]) -> None:
     facts = facts_of([ASKED, *messages])

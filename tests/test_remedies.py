@@ -1,4 +1,5 @@
-"""What a command failed with that has been run in another way since: a page that is read tells both, once."""
+"""What a command failed with that has been run in another way since, or was mended, or that did not say why: a page that is read
+tells that, once."""
 
 from __future__ import annotations
 
@@ -118,3 +119,23 @@ def test_of_several_edited_files_those_are_named_that_the_failure_names() -> Non
 )
 def test_what_an_edit_does_not_mend_is_not_told_with_it(command: str, failed: str) -> None:
     assert told(*bash(command, f"Process {failed}"), *MENDS, *bash(command, PASSED), DONE) == []
+
+
+@pytest.mark.parametrize(
+    ("behind", "told_of"),
+    [
+        ([], ["`./weigh_boxes.sh crate_12` → exit 1"]),
+        (bash("./weigh_boxes.sh crate_12", "[Command finished with exit code 0]"), []),
+        (
+            bash("./weigh_boxes.sh crate_14", "[Command finished with exit code 1]"),
+            ["`./weigh_boxes.sh crate_14` → exit 1"],
+        ),
+    ],
+    ids=["since then not run", "passed since", "failed again"],
+)
+def test_a_script_that_failed_without_a_word_is_told_where_it_did_not_pass_since(
+    behind: list[Message], told_of: list[str]
+) -> None:
+    failed = bash("./weigh_boxes.sh crate_12", "[Command finished with exit code 1]")
+    page = compose(Brief(2_000), facts_of([user("Make a script that weighs a box."), *failed, *behind]))
+    assert [line.removeprefix("- ") for line in page.splitlines() if "→ exit" in line] == told_of

@@ -530,6 +530,21 @@ def test_openhands_first_version() -> None:
     assert session.model == "claude-sonnet-4"
 
 
+def test_what_openhands_first_version_knows_of_the_end_of_a_command_is_what_its_agent_reads(tmp_path: Path) -> None:
+    events = json.loads((SAMPLES / "openhands-v0.json").read_text())
+    events[3]["extras"] = {"metadata": {"exit_code": 1, "working_dir": "/app", "prefix": "", "suffix": "\n[The command completed with exit code 1.]"}}  # fmt: skip
+    events[3] |= {"content": "", "message": "Command `ls` executed with exit code 1."}
+    (tmp_path / "ends.json").write_text(json.dumps(events))
+    session = open_session(tmp_path / "ends.json")
+    assert isinstance(session, Transcript)
+    assert text_of(next(session.reading.entries[3][1].results)).splitlines() == [
+        "",
+        "[The command completed with exit code 1.]",
+        "[Current working directory: /app]",
+        "[Command finished with exit code 1]",
+    ]
+
+
 def test_openhands_first_version_cut_what_it_sent(tmp_path: Path) -> None:
     events = json.loads((SAMPLES / "openhands-v0.json").read_text())
     events[3]["content"] = "x" * 40_000

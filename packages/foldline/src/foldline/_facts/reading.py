@@ -121,6 +121,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 work.observe(said_in_notice(span.text) if noticed else span.text, at, part)
             elif span.by == "harness" and DID.search(span.text):
                 work.carried_out(span.text, at, part)
+            elif span.by == "harness" and work.unread(span.text, at, part):
+                continue
             elif span.by == "harness" and new and templated(message):
                 said.order(span.text, at, part)
             elif span.text and (new or not asked(span)):

@@ -60,6 +60,9 @@ BY_USER = STOPPED, REFUSED = " → stopped by the user", " → refused by the us
 RULED_OUT = " → not made, the client refuses it"
 """How a call is told that the rules of its client do not allow, before why they do not."""
 
+UNREAD = " → not carried out, the client could not read it: "
+"""How an action or a reply is told out of which a client read none, before what it says of that."""
+
 REPORTED = 1_000
 """What is added to the part of a call for the report of the agent that it called: it comes behind all calls of the message."""
 
@@ -133,7 +136,7 @@ class Work:
         is said."""
         self._acting: Called | None = None
         self._ruled_out: set[str] = set()
-        """Why calls were refused by the client's rules: a constraint, which is told once."""
+        """Why calls were refused by the client's rules, or not read: a constraint, which is told once."""
 
     def call(self, call: ToolCall, at: int, part: int, *, answered: bool) -> None:
         """Follows a call; one that is not `answered` did what it says."""
@@ -153,6 +156,8 @@ class Work:
 
     def observe(self, text: str, at: int, part: int) -> None:
         """Reads what a tool answered to an agent that acts by text, or to a command that the user ran in the client."""
+        if self.unread(text, at, part):
+            return
         if ran := wrappers.RAN_BY_USER.match(text):
             self.act(in_shell(ran[1]), at)
             text = ran[2]
@@ -165,6 +170,18 @@ class Work:
         answer = clean(edges(result, self._edge))
         called = _in_open_file(called, answer)
         self._settle(EndedCall(called, _end(called, result, answer, None), unframed(answer)))
+
+    def unread(self, text: str, at: int, part: int) -> bool:
+        """Whether a client says that it read no action out of the reply before; told once for each way to say it."""
+        if not (found := wrappers.UNREAD.match(text)):
+            return False
+        called, self._acting = self._acting, None
+        line = EndedCall(called, Outcome()).line if called else "the reply"
+        why = UNREAD + one_line(found[1], LONGEST)
+        if why not in self._ruled_out:
+            self._ruled_out.add(why)
+            self._pieces.tell(f"{line}{why}", at - 1, part, "call", "tool", edge=True)
+        return True
 
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""

@@ -232,6 +232,12 @@ RULED_OUT = rare(
 )
 """How a client says that its rules do not allow a call, which was not made, and why: Codex, Claude Code."""
 
+UNREAD = pattern(
+    r"\s*((?:Please always provide EXACTLY ONE action|Your output was not formatted correctly|Your command contains syntax errors"
+    r"|No tool calls found in the response|Previous response had parsing errors:).*)"
+)
+"""How a harness says that it could not read an action out of a reply, and carried out nothing: mini-swe-agent, SWE-agent, Terminus."""
+
 ASKS = frozenset((
     "askuserquestion", "askuserquestions", "askuser", "askhuman", "humaninput", "getuserinput", "requestuserinput", "question",
     "askquestion", "askquestions", "askfollowupquestion", "askforclarification", "clarify",

@@ -41,7 +41,7 @@ from foldline._page.superfluous import idle, left_to_files, reported_on, settled
 from foldline._page.supposed import supposed
 from foldline._page.task import Task, below, missing, over_below, rules, task
 from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline
-from foldline._page.tries import tried
+from foldline._page.tries import failed_silently, tried
 from foldline._page.turns import Turns
 from foldline._page.wholes import without_beginnings
 from foldline._page.written import as_written, code_words
@@ -244,6 +244,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     passing = idle(facts) | unanswered(facts)
     over = settled(facts) | (passing if brief.fills else passing - kept(facts, passing))
     if not brief.fills:
+        over -= failed_silently(facts)
         over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
         over = without_beginnings(facts.pieces, over)
     over -= {e.place for e in found if has_remedy(e.piece)}

@@ -1,4 +1,5 @@
-"""Scripts that the agent made and ran by themselves to try something: no part of the work, where its words say what came out."""
+"""Scripts that the agent ran by themselves: what it made to try something is no part of the work, where its words say what came
+out; what failed without a word is told."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from foldline._facts.folders import without_names
 from foldline._facts.shell import programs
 from foldline._facts.types import Facts, File
 from foldline._page.quoting import bare
-from foldline._page.superfluous import is_edit
+from foldline._page.superfluous import fault_of, is_edit
 from foldline._patterns import pattern
 
 FEWEST = 3
@@ -18,6 +19,7 @@ FEWEST = 3
 
 _RUNS = pattern(r"(?:python[\d.]*|bash|zsh|sh|node|deno|bun|tsx|ruby|perl|php)")
 _SCRIPT = pattern(r"\S+\.(?:py|[cm]?[jt]s|sh|rb|php|pl)")
+_RUN = frozenset({"call", "change", "failure"})
 _AROUND = frozenset({"cd", "cat", "tee", "echo", "cp", "chmod", "mkdir", "head", "tail", "grep"})
 """Programs that stand around the run of a script."""
 
@@ -44,13 +46,26 @@ def tried(facts: Facts) -> set[int]:
         return set()
     ats = sorted({piece.at for piece in facts.pieces})
     spoken_of = {at for at, behind in pairwise(ats) if behind in said}
-    runs = [p for p in facts.pieces if p.kind in ("call", "change", "failure") and _runs(p.text, known)]
+    runs = [p for p in facts.pieces if p.kind in _RUN and _runs(p.text, known)]
     newest = max((p.at for p in runs), default=-1)
     over = [p for p in facts.pieces if is_edit(p) and _writes(p.text, known)]
     over += (p for p in runs if p.kind == "change" or (p.kind == "call" and p.at in spoken_of))
     over += (p for p in runs if p.kind == "failure" and p.at < newest and p.at not in spoken_of)
     calls = {(piece.at, piece.part) for piece in over}
     return {i for i, p in enumerate(facts.pieces) if p.by == "tool" and (p.at, p.part) in calls}
+
+
+def failed_silently(facts: Facts) -> set[int]:
+    """The places of runs of scripts that failed and did not say why, the newest that are alike, where none passed since."""
+    over: set[str] = set()
+    found = set()
+    for i, piece in reversed([*enumerate(facts.pieces)]):
+        command = _command(piece.text) if piece.by == "tool" and piece.kind in _RUN else ""
+        if scripts := "".join(_scripts(command)):
+            if scripts not in over and piece.kind == "failure" and not fault_of(piece):
+                found.add(i)
+            over.add(scripts)
+    return found
 
 
 def _committed(file: File, facts: Facts) -> bool:

@@ -85,7 +85,7 @@ def _call(event: Json, metadata: Json, response: Json) -> ToolCall | None:
 
 
 def _observe(made: Story, id: str, event: Json) -> None:
-    text = string(event.get("content"), event.get("message"))
+    text = _put_out(event) or string(event.get("content"), event.get("message"))
     call = string(mapping(event.get("tool_call_metadata")).get("tool_call_id"))
     sent = text if len(text) <= LONGEST else text[: LONGEST // 2] + CUT + text[-LONGEST // 2 :]
     failed = event.get("observation") == "error"
@@ -99,6 +99,21 @@ def _observe(made: Story, id: str, event: Json) -> None:
         made.entries.append((id, message(sent)))
     if sent != text:
         made.folded.append((id, message(text)))
+
+
+def _put_out(event: Json) -> str:
+    """What a command put out, as the agent reads it: `CmdOutputObservation.to_agent_observation` of OpenHands."""
+    about = mapping(mapping(event.get("extras")).get("metadata"))
+    if event.get("observation") != "run" or not about:
+        return ""
+    where, python, code = (about.get(key) for key in ("working_dir", "py_interpreter_path", "exit_code"))
+    ends = (
+        f"[Current working directory: {where}]" if where else "",
+        f"[Python interpreter: {python}]" if python else "",
+        f"[Command finished with exit code {code}]" if code not in (None, -1) else "",
+    )
+    out = f"{string(about.get('prefix'))}{string(event.get('content'))}{string(about.get('suffix'))}"
+    return "\n".join([out, *filter(None, ends)])
 
 
 def _condense(made: Story, id: str, event: Json) -> None:
