@@ -102,6 +102,20 @@ def test_a_check_that_failed_until_something_was_edited_is_told_with_that(
     assert line == f"- `kiln test all` → exit 1; error: cannot read the clock of this machine{told_of}"
 
 
+def test_a_script_that_was_written_anew_is_none_that_was_mended() -> None:
+    broken = bash(
+        "python3 kiln.py", "Process exited with code 1\nOutput:\nTypeError: cannot read the clock of this machine"
+    )
+    anew = runs("write", {"path": "kiln.py", "content": "print(12)"})
+    assert told(*broken, *anew, *bash("python3 kiln.py", PASSED), DONE) == []
+
+
+def test_a_run_that_the_user_stopped_is_no_remedy() -> None:
+    asked = {"cmd": "kiln test all", "sandbox_permissions": "require_escalated"}
+    [line] = told(*BROKEN, *runs("exec_command", asked, "aborted by user after 3.0s"))
+    assert "remedy" not in line
+
+
 def test_of_several_edited_files_those_are_named_that_the_failure_names() -> None:
     broken = bash("kiln test all", "Process exited with code 1\nOutput:\nsrc/clock.py:3: error: cannot read the clock")
     [line] = told(*broken, *MENDS, *LOGS, *bash("kiln test all", PASSED), DONE)

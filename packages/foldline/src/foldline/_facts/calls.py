@@ -104,6 +104,9 @@ _EMPTY = re.compile(
 """An answer that says nothing but that there is one."""
 
 _LISTING = frozenset({"glob", "find", "list"})
+_COUNTS = rare(r"\b\d+ (?:failed|failing|passed|passing|errors?)\b")
+"""How many tests ended in one way."""
+
 _NOTHING = pattern(r"No files (?:were )?found\.?|Found 0 files\.?", re.IGNORECASE)
 """Words in the names of tools that search for files by their names, and how one says that there are none."""
 
@@ -410,11 +413,18 @@ class EndedCall(Value, frozen=True, dict=True):
         return said if tells else ""
 
     @property
+    def _counts(self) -> str:
+        """How many tests failed and passed, behind the one that is named, where there were several."""
+        found = _COUNTS.findall(self.end.note) if self.end.fault else []
+        several = len(found) > 1 or not "".join(found).startswith("1 ")
+        return f" ({', '.join(found)})" if found and several and self.end.note not in self.end.fault else ""
+
+    @property
     def _ending(self) -> str:
         if self.looks and not (self.end.failed and only_sets_up(self.command)):
             return ""
         if self.end.failed:
-            return "; ".join(filter(None, (self.outcome, self.end.fault)))
+            return "; ".join(filter(None, (self.outcome, self.end.fault))) + self._counts
         if self.commit and (made := COMMITTED.search(self.answer)):
             if made["hash"] in self.line:
                 return ""

@@ -80,6 +80,9 @@ _BROKEN_OFF = pattern(
 )
 """How a client says, and no more than that, that a call did not come to its end."""
 
+_ABORTED = pattern(r"(?:Wall time: [\d.]+ seconds?\n)?aborted by user(?: after [\d.]+s)?\.?")
+"""How Codex says that the user stopped a call."""
+
 _MISSED = rare(
     r"not? (?:be )?found|no such|does not exist|doesn't exist|\bunknown\b|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
@@ -373,6 +376,8 @@ def _in_open_file(called: Called, answer: str) -> Called:
 
 def _by_user(result: ToolResult, text: str) -> str:
     """How a call is told that the user did not allow or stopped, which is no error; empty for others."""
+    if _ABORTED.fullmatch(text.strip()):
+        return STOPPED
     if not result.error:
         return ""
     if text.startswith(wrappers.STOPS):

@@ -24,6 +24,7 @@ from foldline._page.aloud import found_aloud
 from foldline._page.asides import asides_apart
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.earlier import dated
+from foldline._page.experiments import experiments
 from foldline._page.files import few_files, files, named_once
 from foldline._page.kept import kept
 from foldline._page.layout import laid_out, without_code
@@ -246,7 +247,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     if not brief.fills:
         over -= failed_silently(facts)
         over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
-        over = without_beginnings(facts.pieces, over)
+        over = without_beginnings(facts.pieces, over - experiments(facts))
     over -= {e.place for e in found if has_remedy(e.piece)}
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._clipping import cut
@@ -15,6 +15,7 @@ from foldline._facts.shell import checks, family
 from foldline._facts.standing import cause_of
 from foldline._facts.told import CAUSE
 from foldline._facts.types import Facts, FailedCall, Piece
+from foldline._facts.work import BY_USER
 from foldline._messages import replace
 from foldline._page.superfluous import command_of, fault_of, is_edit
 from foldline._patterns import pattern
@@ -104,11 +105,11 @@ def _mended(facts: Facts) -> Iterator[tuple[int, str]]:
         if piece.kind == "failure" and piece.at in closed and _is_of_code(piece):
             attempt = family(command_of(piece))
             later = (p.at for p in facts.pieces[i + 1 :] if p.kind in _RUN and _is_run_of(attempt, p))
-            passed = next(later, facts.end)
+            passed = next(later, piece.at)
             between = [edit for edit in edits if piece.at < edit.at < passed]
             files = dict.fromkeys(name for edit in between for name in _files_of(edit))
             named = [name for name in files if name in fault_of(piece)] or [*files]
-            if between:
+            if between and not _rewrote(attempt, files):
                 yield i, f"{MENDED}{', '.join(named)}" if 0 < len(named) < _MOST_FILES else SINCE
 
 
@@ -122,7 +123,13 @@ def _is_of_code(failure: Piece) -> bool:
 
 
 def _is_run_of(attempt: str, call: Piece) -> bool:
-    return call.text.startswith("`") and family(command_of(call)) == attempt
+    return call.text.startswith("`") and not call.text.endswith(BY_USER) and family(command_of(call)) == attempt
+
+
+def _rewrote(attempt: str, files: Iterable[str]) -> bool:
+    """Whether nothing was edited but the script that was run, which then tries something else; a test may be mended."""
+    scripts = {word.rpartition("/")[2] for word in attempt.split()}
+    return bool({*files}) and scripts.issuperset(files) and not checks(attempt)
 
 
 def _files_of(edit: Piece) -> list[str]:
@@ -168,7 +175,8 @@ def _runs(pieces: Sequence[Piece]) -> Iterator[_Run]:
     for piece in pieces:
         if piece.kind == "given" and (found := _ALLOWED.search(piece.text)):
             asked.setdefault((piece.at, piece.part), set()).add(found[0])
-    calls = [p for p in pieces if p.by == "tool" and p.kind in ("call", "change", "failure") and p.text.startswith("`")]
+    told = (p for p in pieces if p.by == "tool" and p.kind in (*_RUN, "failure") and p.text.startswith("`"))
+    calls = [p for p in told if not p.text.endswith(BY_USER)]
     failed = {family(command_of(call)).partition(" ")[0] for call in calls if call.kind == "failure"}
     for call in calls if failed else ():
         command = command_of(call)
