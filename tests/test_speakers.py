@@ -774,7 +774,11 @@ def test_why_a_call_was_refused_is_the_users(text: str) -> None:
 
 # -- what was pasted ---------------------------------------------------------------------------------------------
 
+BUILD = "#6 [builder 2/4] COPY . .\n#6 DONE 0.4s\n#7 1.204 [INFO] resolving the parcels\n#7 2.101 [INFO] built\n" * 2
+SERVICES = "Attaching to desk\n" + "desk-1  | waiting for the lorry\n" * 6 + "desk-1  |\ndesk-1 exited with code 1"
 PASTES = [
+    ("build and services", f"it stops\n\n{BUILD}{SERVICES}\n\nwhy is that so?", [("user", "it stops"), ("paste", f"{BUILD}{SERVICES}"), ("user", "why is that so?")]),
+    ("table of two columns", "desk | north\nlorry | south\nhall | east\ngate | west", [("user", "desk | north\nlorry | south\nhall | east\ngate | west")]),
     ("fence", "use this:\n```json\n{\"never\": 1}\n```\nplease", [("user", "use this:"), ("paste", "```json\n{\"never\": 1}\n```"), ("user", "please")]),
     ("all quoted", "> Pick up the pool first,\n  > and then its tests.", [("user", "> Pick up the pool first,\n  > and then its tests.")]),
     ("quoted", "> it is slow\nis that so?", [("paste", "> it is slow"), ("user", "is that so?")]),

@@ -15,6 +15,7 @@ _PRINTED = (
     r"(?:Uncaught |Caused by: )?(?:[\w.]{1,80}[a-z_](?:Error|Exception|Warning)|Error|ERROR|error|fatal|panic)"
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
     # logs: a date with a time, a time with its fraction, a level in brackets
+    r"#\d{1,3} (?:\[[^\]\n]{1,60}\] |\d+\.\d{1,3} |DONE \d|CACHED$|sha256:|exporting |naming to |transferring )|"  # a build of an image
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]"
 )
 _DRAWN = r"[│┃╭╰├└┌⎿⏺]"
@@ -55,7 +56,13 @@ _FEWEST = 3
 _RUN = 4
 """Lines of one shape from which they were pasted."""
 
+_LOGGED = 12
+"""Lines of a log from which a text is one, where they are half of it."""
+
 _CLOCK = pattern(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
+_SERVICE = pattern(r"([a-z0-9][\w.-]{0,60}) +\|(?: |$)")
+"""The name of a service before what it put out, as Docker Compose has it."""
+
 _GAP = pattern(r"\S(?:\t| {2,})\S")
 
 _LONGEST = 60
@@ -164,11 +171,25 @@ def _shape(line: str) -> str:
         return "tag"
     if ":" in head and _CLOCK.search(head):
         return "clock"
+    if service := _SERVICE.match(head):
+        return service[1]
     return "columns" if "  " in line.strip() and len(_GAP.findall(line.strip())) >= 2 else ""
 
 
 def _pasted(lines: list[str]) -> list[bool]:
-    """Whether each line was pasted.
+    """Whether each line was pasted; in a log that is all but what was typed before and behind it."""
+    marks = _outputs(lines)
+    logged = [at for at, line in enumerate(lines) if marks[at] and (_LOG.match(line) or _shape(line))]
+    if len(logged) < _LOGGED or 2 * len(logged) < sum(1 for line in lines if line.strip()):
+        return marks
+    end = logged[-1]
+    while end + 1 < len(lines) and lines[end + 1].strip() and not _SENTENCE.fullmatch(lines[end + 1].strip()):
+        end += 1
+    return [pasted or logged[0] < at <= end for at, pasted in enumerate(marks)]
+
+
+def _outputs(lines: list[str]) -> list[bool]:
+    """Whether each line is output, or goes on with it.
 
     Beside lines that are output by themselves those are pasted that go on with one. Below a prompt that is all up to
     a paragraph that someone typed; below other output it is, up to the next blank line, what is indented and no item

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from foldline._clipping import cut
+from foldline._facts.attempts import closes
 from foldline._facts.folders import without_names
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family
@@ -99,13 +100,14 @@ def has_remedy(piece: Piece) -> bool:
 
 def _mended(facts: Facts) -> Iterator[tuple[int, str]]:
     """The places of failures of checks and code that are closed by a later run, behind an edit, each with what tells that."""
-    closed = {fault.seen for fault in facts.faults if fault.resolved}
+    closed = {fault.seen: fault for fault in facts.faults if fault.resolved}
     edits = [piece for piece in facts.pieces if piece.by == "tool" and is_edit(piece)] if closed else []
     for i, piece in enumerate(facts.pieces) if edits else ():
         if piece.kind == "failure" and piece.at in closed and _is_of_code(piece):
-            attempt = family(command_of(piece))
+            attempt, key = family(command_of(piece)), closed[piece.at].key
             later = (p.at for p in facts.pieces[i + 1 :] if p.kind in _RUN and _is_run_of(attempt, p))
-            passed = next(later, piece.at)
+            newest = max((at for each, at in facts.passed.items() if closes(each, key)), default=-1)
+            passed = next(later, newest)
             between = [edit for edit in edits if piece.at < edit.at < passed]
             files = dict.fromkeys(name for edit in between for name in _files_of(edit))
             named = [name for name in files if name in fault_of(piece)] or [*files]
