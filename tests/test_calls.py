@@ -192,6 +192,11 @@ def test_of_a_written_file_what_it_defines_is_told_and_nothing_else(path: str, c
     assert told(runs("write", {"path": path, "content": content})) == [line]
 
 
+@pytest.mark.parametrize(("asked", "does"), [("create", "create"), ("str_replace", "edit"), ("insert", "edit"), ("view", "view")])  # fmt: skip
+def test_an_editor_that_is_one_tool_is_told_by_what_it_is_to_do(asked: str, does: str) -> None:
+    assert told(runs("str_replace_editor", {"command": asked, "path": "lamp.ts"}, "done"))[0] == f"{does} lamp.ts"
+
+
 def test_of_several_runs_of_tests_all_are_told_unless_one_failed() -> None:
     one, two = (
         "@harbour/lamp test: Ran 40 tests across 3 files. [1.2s]",

@@ -306,3 +306,12 @@ def test_of_a_file_that_is_written_anew_nobody_knows_what_is_new_in_it() -> None
     assert files(anew) == ["created: src/lamp.py (shine, dim)"]
     assert files([*read("src/lamp.py"), *anew]) == ["changed: src/lamp.py"]
     assert files([*anew, *anew]) == ["created: src/lamp.py (shine, dim)"]
+
+
+def test_many_edits_behind_one_another_are_told_by_the_folders_of_their_files() -> None:
+    paths = ["lamp/on.ts", "lamp/off.ts", "log/ships.ts", "log/gulls.ts", "README.md", "lamp/dim.ts"]
+    edits = [each for path in paths for each in edit(path, f"function {path[-5]}()", id=path)]
+    told = part(facts_of([TASK, FOUND, *edits]), "What happened")
+    assert "edit lamp/{on.ts, off.ts, dim.ts}; log/{ships.ts, gulls.ts}; README.md" in told
+    few = part(facts_of([TASK, FOUND, *edits[:4]]), "What happened")
+    assert not any("{" in line for line in few)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from foldline._clipping import one_line
 from foldline._facts.code_edits import replaced
@@ -104,6 +104,8 @@ _EMPTY = re.compile(
 """An answer that says nothing but that there is one."""
 
 _LISTING = frozenset({"glob", "find", "list"})
+_OF_EDITOR = {"create": "create", "str_replace": "edit", "insert": "edit", "undo_edit": "undo edit of", "view": "view"}
+
 _COUNTS = rare(r"\b\d+ (?:failed|failing|passed|passing|errors?)\b")
 """How many tests ended in one way."""
 
@@ -481,7 +483,7 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
     call, action = called.call, called.action
     arguments = arguments_of(call)
     if action.touches and not action.command:
-        doing = call.name if says_what(call.name) else "edit"
+        doing = _doing(arguments) or (call.name if says_what(call.name) else "edit")
         return clean(f"{doing} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
     if isinstance(arguments, str):
         if inside := calls_in_code(arguments):
@@ -492,6 +494,12 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
     given = ((key, _argument(value)) for key, value in arguments.items() if key not in left and value is not None)
     told = ", ".join(f"{key}={text}" for key, text in given if text)
     return clean(one_line(f"{call.name} {', '.join(filter(None, (sought, told)))}", _CALL).strip())
+
+
+def _doing(arguments: Mapping[str, Any] | str) -> str:
+    """What an editor is told to do by its arguments and not by its name: that of Anthropic and those that imitate it."""
+    asked = "" if isinstance(arguments, str) else arguments.get("command")
+    return _OF_EDITOR.get(asked, "") if isinstance(asked, str) else ""
 
 
 def _sought(call: ToolCall) -> str:

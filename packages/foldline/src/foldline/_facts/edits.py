@@ -38,6 +38,8 @@ PROSE = (".md", ".mdx", ".rst", ".txt")
 _DATA = (".css", ".scss", ".sass", ".less", ".json", ".jsonc", ".jsonl", ".lock", ".csv", ".tsv", ".svg", "-lock.yaml")
 """What the names of files end with that define nothing."""
 
+_BRACKETS = re.compile(r" ?[()][^()]*\)?")
+
 _BESIDE = re.compile(r"Props$")
 """How the name of a type ends that only goes with a component."""
 
@@ -93,8 +95,9 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, N
 
 
 def told_names(names: Sequence[str]) -> str:
-    """The first names that an edit touches, as its line tells them."""
-    return ", ".join([*names[:MOST], *("…" for _ in names[MOST : MOST + 1])])
+    """The first names that an edit touches, as its line tells them in brackets: without brackets of their own."""
+    told = (_BRACKETS.sub("", name) for name in names[:MOST])
+    return ", ".join([*filter(None, told), *("…" for _ in names[MOST : MOST + 1])])
 
 
 def later_names(old: Sequence[str], new: Sequence[str]) -> tuple[str, ...]:

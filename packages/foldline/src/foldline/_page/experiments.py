@@ -15,10 +15,15 @@ MOST = 8
 """Experiments that are told: the newest."""
 
 
+_CHANGES = "<<"
+"""What a command has in it that is told and gives code to a program."""
+
+
 def experiments(facts: Facts) -> set[int]:
-    """The places of checks that failed in another way than the time before, and of what the agent said first beside them."""
+    """The places of checks that failed in another way than the time before, and of what the agent was to try by the command that
+    changed something and checked it at once."""
     told = [*_ended_otherwise(facts)][-MOST:]
-    ats = {facts.pieces[i].at for i in told}
+    ats = {facts.pieces[i].at for i in told if _CHANGES in facts.pieces[i].text}
     said: dict[int, int] = {}
     for i, piece in enumerate(facts.pieces):
         if piece.at in ats and piece.kind == "thought" and announces(bare(piece)):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
 from foldline._facts.edits import PROSE
-from foldline._facts.folders import BELOW, EARLIER, TRIED, grouped, home_of, is_absolute, seen_from
+from foldline._facts.folders import BELOW, EARLIER, TRIED, grouped, home_of, is_absolute, seen_from, without_names
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
 from foldline._facts.trails import STAGED
@@ -328,3 +328,15 @@ def by_file(done: Iterable[str]) -> list[str]:
             head, names = each, ""
         found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
     return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]
+
+
+def in_folders(done: Iterable[str]) -> list[str]:
+    """Edits by what was done, with each folder of the files named once; commands as they are."""
+    found: dict[str, dict[str, None]] = {}
+    for each in done:
+        verb, _, listed = each.partition(" ")
+        if each.startswith("`"):
+            found[each] = {}
+        else:
+            found.setdefault(verb, {}).update(dict.fromkeys(without_names(listed).split(", ")))
+    return [f"{verb} {grouped(paths)}" if paths else verb for verb, paths in found.items()]

@@ -9,17 +9,20 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
-from foldline._facts.folders import grouped
+from foldline._facts.folders import grouped, without_names
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import READ, Candidate, Scale
-from foldline._page.files import by_file
+from foldline._page.files import by_file, in_folders
 from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
 from foldline._page.wholes import goes_on
 
 GAP = " …"
 """What stands where some of a text is left out."""
+
+MANY_EDITS = 5
+"""Files that were edited one behind the other from which they are told by their folders, and not by what was touched in them."""
 
 AGAIN = 80
 """Characters of a request that stands elsewhere on the page, or was made before."""
@@ -119,7 +122,9 @@ class Turns:
     def _line(self, group: Sequence[Candidate]) -> str:
         piece = group[0].piece
         if is_edit(piece) and is_edit(group[-1].piece):
-            return f"- {anothers('; '.join(by_file(each.piece.text for each in group)))}"
+            done = by_file(each.piece.text for each in group)
+            many = self._for_reading and sum(1 + each.count(", ") for each in map(without_names, done)) > MANY_EDITS
+            return f"- {anothers('; '.join(in_folders(done) if many else done))}"
         if len(group) > 1 and (head := _edited(piece)) and head == _edited(group[-1].piece):
             return f"- {anothers(head)} → {anothers('; '.join(_said_of_it(each.piece) for each in group))}"
         if len(group) > 1 and _kind(piece) == _WHOLE == _kind(group[-1].piece):
