@@ -600,6 +600,19 @@ def test_what_harbor_writes_of_a_call_alone_is_nothing_that_an_agent_said(tmp_pa
     ]
 
 
+def test_what_another_agent_of_a_session_said_is_not_the_agents(tmp_path: Path) -> None:
+    steps = [
+        {"step_id": 1, "source": "agent", "message": "Hello! I search files.", "extra": {"is_sidechain": True}},
+        {"step_id": 2, "source": "user", "message": "To Oslo.", "extra": {"is_sidechain": False}},
+        {"step_id": 3, "source": "agent", "message": "Booked."},
+    ]
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.6", "steps": steps}), "utf-8")
+    assert lines(open_session(path).context.entries) == ["user: To Oslo.", "assistant: Booked."]
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.6", "steps": steps[:1]}), "utf-8")
+    assert lines(open_session(path).context.entries) == ["assistant: Hello! I search files."]
+
+
 def test_atif_trajectory() -> None:
     session = reading("atif.json")
     assert lines(session.entries) == [

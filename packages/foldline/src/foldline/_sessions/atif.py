@@ -36,7 +36,8 @@ def _reading(source: Source, trajectory: Json, id: str, path: str) -> Reading:
     steps = list(mappings(trajectory["steps"]))
     tools = system((), items(agent.get("tool_definitions")))
     entries = [("tools", tools)] if tools else []
-    entries += [each for step in steps for each in _entries(step)]
+    own = [step for step in steps if not _of_another(step)] or steps
+    entries += [each for step in own for each in _entries(step)]
     return Reading(
         FORMAT.name,
         id,
@@ -46,6 +47,11 @@ def _reading(source: Source, trajectory: Json, id: str, path: str) -> Reading:
         title=string(agent.get("name")),
         faults=tuple(source.faults),
     )
+
+
+def _of_another(step: Json) -> bool:
+    """Whether Harbor took a step from another agent of the session, whose report answers a call of this one."""
+    return mapping(step.get("extra")).get("is_sidechain") is True
 
 
 def _entries(step: Json) -> Iterator[tuple[str, Message]]:
