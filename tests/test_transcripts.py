@@ -635,6 +635,24 @@ def test_aider_history() -> None:
     assert open_session(SAMPLES / "aider.md").id == "2026-01-01 11:00:00"
 
 
+def test_messages_that_stand_within_one_of_their_role_are_read(tmp_path: Path) -> None:
+    rows = [{"role": role, "message": {"content": [{"type": "text", "text": text}]}} for role, text in (("user", "To Oslo."), ("assistant", "Booked."))]  # fmt: skip
+    path = tmp_path / "transcript.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert lines(open_session(path).context.entries) == ["user: To Oslo.", "assistant: Booked."]
+
+
+def test_a_chat_of_gemini_whose_keys_are_sorted_is_known(tmp_path: Path) -> None:
+    said = [{"content": [{"text": "To Oslo."}], "id": "a", "timestamp": "2026-03-24T20:13:00Z", "type": "user"}]
+    info = {"content": "An update is there.", "id": "i", "timestamp": "2026-03-24T20:12:25Z", "type": "info"}
+    chat = {"kind": "main", "lastUpdated": "2026-03-24T20:15:06Z", "messages": [info, *said], "projectHash": "f0", "sessionId": "s1"}  # fmt: skip
+    path = tmp_path / "chat.json"
+    path.write_text(json.dumps(chat, indent=2), "utf-8")
+    session = open_session(path)
+    assert (session.agent, session.id) == ("gemini-cli", "s1")
+    assert lines(session.context.entries) == ["user: To Oslo."]
+
+
 def test_plain_lists_of_messages() -> None:
     session = reading("openai.json")
     assert lines(session.entries) == ["system: Be brief.", "user: hi", "assistant: ls:k1", "tool: =k1 a.py"]

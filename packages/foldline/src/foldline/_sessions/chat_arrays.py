@@ -81,9 +81,9 @@ def _id(about: Json) -> str:
 def _reading(source: Source, about: Json, given: list[object], id: str, path: str) -> Reading:
     from foldline import _wires as wire
 
-    format = wire.detect(mappings(given))
+    rows = [*map(_unwrapped, map(mapping, given))]
+    format = wire.detect(rows)
     entries: list[tuple[str, Message]] = _head(about)
-    rows = [*map(mapping, given)]
     for number, item in enumerate(rows, 1):
         message = from_wire(item, _format_of(item, format)) if item else None
         if message is None:
@@ -103,6 +103,12 @@ def _reading(source: Source, about: Json, given: list[object], id: str, path: st
         model=string(about.get("model"), mapping(about.get("meta")).get("model"), newest(rows, "model")),
         faults=tuple(source.faults),
     )
+
+
+def _unwrapped(row: Json) -> Json:
+    """A message that stands within one of its role, as Cursor writes them."""
+    inner = mapping(row.get("message"))
+    return {**inner, "role": row["role"]} if "role" in row and "content" in inner and "content" not in row else row
 
 
 def _format_of(item: Json, format: str) -> str:

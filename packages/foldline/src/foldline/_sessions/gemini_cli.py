@@ -16,7 +16,9 @@ from foldline._sessions.reading import PastFold, Reading, summarized
 from foldline._sessions.source import Source
 from foldline._sessions.values import Json, count, mapping, mappings, string
 
-_SIGN = re.compile(rb'\s*\{[^{}\[\]]*"projectHash"\s*:')
+_SIGN = re.compile(
+    rb'\s*\{[^{}\[\]]*"(?:projectHash"\s*:|lastUpdated"\s*:[^{}\[\]]*"messages"\s*:\s*\[\s*\{[^{}\[\]]*"type"\s*:\s*"(?:info|user|gemini|error|warning)")'
+)
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
 _STREAMED = re.compile(rb'(?m)^\s*\{\s*"type"\s*:\s*"init"[^\n]*"session_id"\s*:')
 """What `--output-format stream-json` prints begins so; a caller may have put the prompt before it."""
