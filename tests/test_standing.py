@@ -750,6 +750,7 @@ GIT = bash("git add -A && git commit -m 'Gzip'", "[gzip 1a2b3c4] Gzip")
         ("ok fix it in a new branch/pr and reply to discussion 12", [Message("assistant", (*says("I opened the pull request and replied.").parts, *edit("a.py")[0].parts))], ""),
         ("Fix the rows of the export, but don't commit anything yet.", [*edit("a.py")], ""),
         ("Look why the last commit fails in CI and what the push hook does.", [*edit("a.py")], ""),
+        ("The rows of the export are late. Will send a PR that adds the missing lock of the mirror.", [*edit("a.py")], ""),
         ("did you commit and push what we have?", [*bash("git status", "On branch a")], ""),
         ("After you push, tell me what `git commit --amend` would do here.", [*edit("a.py")], ""),
         ("this is PR https://github.com/a/b/pull/104 Let's review this together", [*bash("ls", "a")], ""),

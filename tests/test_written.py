@@ -85,6 +85,20 @@ def test_what_a_terminal_showed_in_a_fence_of_its_shell_is_no_part_of_the_task()
     assert "lock_4" not in text.partition("## Task now\n")[2].partition("\n\n## ")[0]
 
 
+def test_of_a_trace_that_the_task_leads_in_it_has_the_error_with_which_that_ends() -> None:
+    trace = '```\nTraceback (most recent call last):\n  File "export.py", line 9, in export\n    raise Gone(lock_4)\nLockError: lock_4 is gone\n```'
+    asked = user(f"The nightly export of the mirrors fails with this:\n{trace}\nIt ran well on Monday.")
+    told = lines([asked, *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    at = told.index("> The nightly export of the mirrors fails with this:")
+    assert told[at + 1 : at + 4] == ["> …", "> LockError: lock_4 is gone", "> It ran well on Monday."]
+
+
+def test_a_task_that_a_program_wrote_twice_is_told_once() -> None:
+    asked = "The nightly export of the mirrors fails since Monday, please find out why it does and mend what is wrong there."
+    told = lines([user(f"{asked}\n{asked}"), *runs("edit", {"path": "export.py", "oldText": "a", "newText": "b"})])
+    assert [line for line in told if "nightly export" in line and line.startswith("> ")] == [f"> {asked}"]
+
+
 PLAN = """Implement the following plan:
 
 # Plan: shares that answer late

@@ -20,9 +20,10 @@ _CALLS = ("call", "change")
 _BEGINS = r"(?:^|[,;.:&+/]\s*|\b(?:and|then|to|please|also|can you|could you|let.?s|now|und|dann|y|et)\s+)"
 _QUOTED = pattern(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|https?://\S+", re.DOTALL)
 _CONDITION = pattern(
-    r"\b(?:did|have you|has|why|how|what|when|if|whether|before|after|until|unless|once)\b", re.IGNORECASE
+    r"\b(?:did|have you|has|why|how|what|when|if|whether|before|after|until|unless|once)\b|(?:^\W*|\b(?:i|we|they) )will\b|\b(?:i|we|they).ll\b",
+    re.IGNORECASE,
 )
-"""What a clause holds that asks about such a thing, or says when."""
+"""What a clause holds that asks about such a thing, says when, or that somebody else does it."""
 
 
 class _Act(NamedTuple):

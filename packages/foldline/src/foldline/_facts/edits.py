@@ -54,8 +54,9 @@ _SETS = re.compile(r"[\"']?\s*(?:\(|:|=(?!=))")
 
 _OLD = ("old_string", "oldText", "old_str", "old_text", "old_content", "search")
 _NEW = ("new_string", "newText", "new_str", "new_text", "replacement", "replace", "content", "file_text", "new_source", "code_edit", "insert_text", "contents")  # fmt: skip
+_WHOLE = frozenset({"content", "contents", "file_text"})
 _WRITTEN = BODIES - {*_OLD, "edits"}
-"""Arguments that hold what is written, or run."""
+"""Arguments that hold a whole file, and what is written, or run."""
 
 STRETCH, MOST_WRITTEN = 100, 900
 """Characters from which lines that were written are one piece, and of all pieces of one call."""
@@ -69,6 +70,7 @@ _PLACE = re.compile(r"^(?:@@.*|\*\*\* .*)$\n?", re.MULTILINE)
 _AT = re.compile(r"^@@(?: -[\d, +]+@@)? *(\S.*)$", re.MULTILINE)
 """The line above the place in a file, as a patch names it."""
 
+_MADE = rare(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
@@ -81,17 +83,21 @@ class NamesTouched(NamedTuple):
 
 
 def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, NamesTouched]:
-    """The names that the arguments of an edit touch, by file: those that a patch names, else `path`."""
+    """The names that the arguments of an edit touch, by file: those that a patch names, else `path`; of a file that is written whole
+    those that it defines."""
+    if patch := arguments if isinstance(arguments, str) else _patch(arguments):
+        touched = {path: _names(path, *changed) for path, *changed in _patched(patch)}
+        made = {*_MADE.findall(_in_lines(patch))}
+        return {path: names for path, names in touched.items() if names.defined or path not in made}
     if isinstance(arguments, str):
-        return {path: _names(path, *changed) for path, *changed in _patched(arguments)}
-    if patch := _patch(arguments):
-        return {path: _names(path, *changed) for path, *changed in _patched(patch)}
+        return {}
     several = arguments.get("edits")
     changes = (
         [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
     )
     old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
-    return {path: _names(path, old, new)}
+    names = _names(path, old, new)
+    return {} if not names.defined and arguments.keys() & _WHOLE else {path: names}
 
 
 def told_names(names: Sequence[str]) -> str:
@@ -185,11 +191,16 @@ def _patched(patch: str) -> Iterator[tuple[str, str, str, str]]:
 
 def _by_file(patch: str) -> Iterator[tuple[str, str]]:
     """The files of a patch, each with its lines."""
-    in_code = "\n" not in patch or "\\n*** " in patch
-    patch = patch.replace("\\n", "\n").replace('\\"', '"') if in_code else patch
+    patch = _in_lines(patch)
     found = list(_FILE.finditer(patch))
     for header, following in zip(found, [*found[1:], None]):
         yield header[1] or header[2], patch[header.end() : following.start() if following else None]
+
+
+def _in_lines(patch: str) -> str:
+    """A patch as it is, also where it stands in code."""
+    in_code = "\n" not in patch or "\\n*** " in patch
+    return patch.replace("\\n", "\n").replace('\\"', '"') if in_code else patch
 
 
 def _patch(arguments: Mapping[str, Any]) -> str:
@@ -215,8 +226,7 @@ def _names(path: str, old: str, new: str, around: str = "") -> NamesTouched:
     gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
     defined = fresh or gone or inside or _defined(path, around)
-    brought = _brought(path, old, new) if old else []
-    return NamesTouched((*dict.fromkeys(defined or brought),)[:KEPT], bool(defined))
+    return NamesTouched((*dict.fromkeys(defined or _brought(path, old, new)),)[:KEPT], bool(defined))
 
 
 def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:

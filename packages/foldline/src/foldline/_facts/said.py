@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from foldline._clipping import cut
@@ -63,8 +63,13 @@ stands first; and a skill, as pi writes it in the place of `/skill:name`."""
 _SKILL_NAME = pattern(rf"{re.escape(SKILL)}[^\n]*[/\\]([\w:.-]+)[/\\]?[ \t]*(?:\n|$)")
 """The folder of a skill, which has its name."""
 
+TWICE = 80
+"""Characters of a task from which it is none that somebody says twice."""
+
 LED_IN, _SAID = 600, (".", "!", "?", "…", "。", "！", "？", ")", ">", "`")
 """Characters of a paste that belongs to the words which lead it in, and how words end that lead in nothing."""
+
+_RAISED = re.compile(r"[\w.]*(?:Error|Exception|Failure)\b")
 
 _FENCE = re.compile(r"^ *(?:```|~~~)", re.MULTILINE)
 _TAG, _NUMBER = re.compile(r"</?important>"), re.compile(r"\A\d{1,2}[.)] +")
@@ -286,7 +291,7 @@ def asked(span: Span) -> str:
 
 def requested(spans: Sequence[Span]) -> str:
     """What the user asks for in a message; short words with the lines that they quote above them, of which they say what is wanted."""
-    words = "\n".join(filter(None, map(asked, spans))).strip()
+    words = _once("\n".join(filter(None, map(asked, spans))).strip())
     above = spans[0].text if len(spans) > 1 and spans[0].by == "paste" else ""
     quoted = [line.lstrip("> ").rstrip() for line in above.splitlines() if line.strip()]
     if not (words and len(words) <= ANSWER and above.lstrip().startswith(">") and len(above) <= QUOTED):
@@ -318,14 +323,34 @@ def _with_code(spans: Sequence[Span]) -> str:
     blocks = specified if is_document("\n".join(span.text for span in spans if span.by == "user")) else code
     before = ("", *(span.text if span.by == "user" else "" for span in spans))
     written = [
-        asked(span) or ((blocks(span.text) or _led_in(span.text, lead)) if span.by == "paste" else "")
+        asked(span) or (_shown(span.text, lead, blocks) if span.by == "paste" else "")
         for span, lead in zip(spans, before)
     ]
     shown = any(text and span.by == "paste" for text, span in zip(written, spans))
-    return "\n".join(filter(None, written)) if shown else ""
+    return _once("\n".join(filter(None, written)).strip()) if shown else ""
+
+
+def _shown(paste: str, lead: str, blocks: Callable[[str], str]) -> str:
+    """What is told of a paste amid words: its `blocks`, else where words `lead` it in it or, in no document, the error with which it
+    ends."""
+    return blocks(paste) or _led_in(paste, lead) or (_raised(paste, lead) if blocks is code else "")
 
 
 def _led_in(paste: str, words: str) -> str:
     """A short paste that stands amid words without a fence around it, where those before it end without saying all."""
     leads = words and words.rstrip()[-1:] not in _SAID
     return paste if leads and len(paste) <= LED_IN and not _FENCE.search(paste) else ""
+
+
+def _raised(paste: str, words: str) -> str:
+    """The error with which a paste ends that the words before it lead in."""
+    lines = [line.strip() for line in paste.splitlines() if line.strip() and not _FENCE.match(line)]
+    leads = words.rstrip().endswith((":", "："))
+    return f"…\n{cut(lines[-1], LED_IN)}" if leads and lines and _RAISED.match(lines[-1]) else ""
+
+
+def _once(words: str) -> str:
+    """Words without their second half where that says the first one again, as some programs write a task."""
+    half, odd = divmod(len(words), 2)
+    again = half >= TWICE and words[:half].strip() == words[half + odd :].strip()
+    return words[:half].strip() if again else words
