@@ -1710,6 +1710,14 @@ def test_of_such_a_run_is_told_how_each_step_came_out_which_its_messages_begin_w
     assert not any(word in told for word in ("What if", "Maybe", "let me think", "The fix would be"))
 
 
+def test_of_a_run_that_says_the_same_again_and_again_the_newest_of_it_is_told() -> None:
+    same = "The lock of mirror_7 ends before the share of mirror_7 answers, so the loop of worker_2 is incomplete and takes it twice"
+    run = [m for n in range(60) for m in acts(f"{same}, as line {n} shows.", f"cat src/part_{n}.py", "a part")]
+    told = told_of([ASKED, *run], 8_000)
+    assert "as line 59 shows" in told
+    assert told.count("The lock of mirror_7 ends before the share") < 6
+
+
 def test_what_a_protocol_wants_before_a_thought_is_no_word_of_the_agent() -> None:
     assert "THOUGHT" not in told_of([ASKED, *acts("THOUGHT: mirror_7 waits for share_3.", "ls", "src"), *EDIT], 2_000)
 

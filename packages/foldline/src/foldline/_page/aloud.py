@@ -37,7 +37,7 @@ def found_aloud(facts: Facts) -> list[Piece]:
     as results where the agent names that commit later."""
     closed = {*led_to_report(facts)}
     thoughts = {i: p for i, p in enumerate(facts.pieces) if p.kind == "thought" and i not in closed}
-    if not _in_circles([piece.text for piece in thoughts.values()]):
+    if not (_in_circles([piece.text for piece in thoughts.values()]) or _says_again([*thoughts.values()])):
         return [*facts.pieces]
     whole = ((i, p) for i, p in thoughts.items() if i == 0 or not goes_on(facts.pieces[i - 1], p))
     sober = [(i, piece) for i, thought in whole if (piece := _sober(thought)).text]
@@ -58,6 +58,12 @@ def _in_circles(texts: Sequence[str]) -> bool:
     length = sum(map(len, texts))
     aloud = (len(each) for text in texts for each in split(text) if thinks_aloud(each)) if length > LONG else ()
     return sum(aloud) > max(LONG, CIRCLES * length)
+
+
+def _says_again(thoughts: Sequence[Piece]) -> bool:
+    """Whether newer ones of many thoughts say most of the older ones again."""
+    length = sum(len(thought.text) for thought in thoughts)
+    return length > LONG and sum(len(each.piece.text) for each in _fresh(candidates(thoughts))) * 2 < length
 
 
 def _sober(thought: Piece) -> Piece:
@@ -93,7 +99,7 @@ def _shown(piece: Piece, named: dict[str, int]) -> Piece:
 def _chosen(thoughts: Sequence[Candidate], opening: Set[int], end: int) -> set[int]:
     """The places of the thoughts that are told: what messages begin with, which is how that came out what was done before, then what
     else says how something came out, and last what else the agent thought."""
-    begun = [*_newest([each for each in thoughts if each.place in opening], ALOUD)]
+    begun = [*_newest([*_fresh([each for each in thoughts if each.place in opening])][::-1], ALOUD)]
     others = [each for each in thoughts if each not in begun]
     results = [each for each in others if each.piece.back or says_found(each.piece.text)]
     known = {term for each in begun for term in each.terms}
