@@ -19,6 +19,7 @@ from foldline._facts.speakers import Span, spans_of, spoken, stopped
 from foldline._facts.speech import project_rules
 from foldline._sessions.opening import read_all, recognize
 from foldline.extend import Speaker, Summary, Text, ToolCall, ToolResult, extract
+from talk import says
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 
@@ -264,6 +265,9 @@ CLINE: list[tuple[str, list[str], list[str]]] = [
     ("refused", ["[execute_command for 'rm a'] Result:", "The user denied this operation and provided the following feedback:\n<feedback>\nkeep it\n</feedback>"], ["keep it"]),
     ("objection", ["[attempt_completion] Result:", "The user has provided feedback on the results.\n<feedback>\nnot yet\n</feedback>", DETAILS], ["not yet"]),
     ("answer", ["[ask_followup_question for 'Which?'] Result:", "<answer>\nthe second\n</answer>"], ["the second"]),
+    ("answer to several questions", ["[ask_followup_question for 'I have two:\n\n1. Which one?\n2. Today\'s or last week\'s?'] Result:\n<answer>\n1. the second\n</answer>"], ["1. the second"]),
+    ("answer to a plan", ["[plan_mode_respond] Result:\n<user_message>\nthe other way round\n</user_message>"], ["the other way round"]),
+    ("result of several lines", ["[execute_command for 'node -e \"\nmust(\'a\')\n\"'] Result:\nCommand executed.\nOutput:\nYou must wait."], []),
     ("one tool", ["Tool [read_file] was not executed because a tool has already been used in this message. Only one tool may be used per message."], []),
     ("progress", ["# task_progress RECOMMENDED\n\nWhen starting you must list."], []),
     ("todo", ["# TODO LIST UPDATE REQUIRED - You MUST include the task_progress parameter"], []),
@@ -289,6 +293,20 @@ def test_cline(tmp_path: Path, texts: list[str], own: list[str], native: bool) -
     spans = told(document(tmp_path / "api_conversation_history.json", history))
     assert [text for by, text in spans if by == "user"] == ["start", *own]
     assert {by for by, _ in spans} <= {"user", "tool", "harness"}
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("<attempt_completion>\n<result>\nIt is mended.\n</result>\n<command>npm test</command>\n</attempt_completion>", "It is mended."),
+        ("Well.\n<ask_followup_question>\n<question>Which one?</question>\n<options>[\"a\"]</options>\n</ask_followup_question>", "Well.\nWhich one?"),
+        ("<plan_mode_respond>\n<response>First the pool.", "First the pool."),
+    ],
+    ids=["result", "question", "plan that was cut off"],
+)  # fmt: skip
+def test_what_an_agent_says_in_the_tags_of_clines_tools_is_said(reply: str, said: str) -> None:
+    [spans] = spoken([says(reply)])
+    assert [(span.by, span.text.strip()) for span in spans] == [("agent", said)]
 
 
 def test_clines_file_has_marks_where_a_request_has_none(tmp_path: Path) -> None:

@@ -82,13 +82,16 @@ class NamesTouched(NamedTuple):
     """Whether they are what is defined there, and not only what its lines speak of."""
 
 
+_NONE = NamesTouched()
+
+
 def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, NamesTouched]:
     """The names that the arguments of an edit touch, by file: those that a patch names, else `path`; of a file that is written whole
     those that it defines."""
     if patch := arguments if isinstance(arguments, str) else _patch(arguments):
         touched = {path: _names(path, *changed) for path, *changed in _patched(patch)}
         made = {*_MADE.findall(_in_lines(patch))}
-        return {path: names for path, names in touched.items() if names.defined or path not in made}
+        return {path: names if names.defined or path not in made else _NONE for path, names in touched.items()}
     if isinstance(arguments, str):
         return {}
     several = arguments.get("edits")
@@ -97,7 +100,7 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, N
     )
     old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
     names = _names(path, old, new)
-    return {} if not names.defined and arguments.keys() & _WHOLE else {path: names}
+    return {path: _NONE if not names.defined and arguments.keys() & _WHOLE else names}
 
 
 def told_names(names: Sequence[str]) -> str:

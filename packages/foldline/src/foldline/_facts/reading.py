@@ -21,7 +21,7 @@ from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
 from foldline._facts.said import Said, asked, requested
 from foldline._facts.skills import Skills
-from foldline._facts.speakers import Span, acting, continued, questions, speaks, spoken, templated
+from foldline._facts.speakers import Span, acting, answers_by_text, continued, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
 from foldline._facts.text_calls import call_in
@@ -102,7 +102,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     waiting, asking, skills = _waiting(messages), _asking(messages), Skills(messages)
     for at, message in enumerate(messages):
         told = [Span(span.by, clean(_beside_calls(span, message)).strip()) for span in spans[at]]
-        new = said.ask(told, at, amid=any(message.results), questions=asking.get(at, ()))
+        amid = any(message.results) or answers_by_text(message)
+        new = said.ask(told, at, amid=amid, questions=asking.get(at, ()))
         for part, span in enumerate(told):
             if at in acting and span.by == "agent" and (act := call_in(span.text)):
                 work.act(act.call, at)

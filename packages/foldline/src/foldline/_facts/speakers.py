@@ -139,6 +139,11 @@ def _asks(name: str) -> bool:
     return name.replace("_", "").lower() in known.ASKS
 
 
+def answers_by_text(message: Message) -> bool:
+    """Whether a message holds the user's answer to what an agent asked that acts by text."""
+    return message.role == "user" and message.text.lstrip().startswith(known.ASKED_BY_TEXT)
+
+
 def framed(text: str) -> bool:
     """Whether a text is a template around words of the user, as Cline and the benchmarks have them."""
     return _framed(text) is not None
@@ -177,7 +182,8 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str],
 
 def _aloud(text: str) -> str:
     """What an agent says, without the thoughts that it wrote before that in tags; these themselves where it says nothing else. What
-    its protocol wants before it is nothing that it says."""
+    its protocol wants before it, and around it, is nothing that it says."""
+    text = known.SPEAKING.sub(lambda tags: tags["said"], text) if "<" in text else text
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     if not text.startswith("<think") and "</think" not in text:
         return text

@@ -126,7 +126,9 @@ SIGNED: tuple[tuple[Speaker, str, str], ...] = (
 )
 """How another's text begins, and what else stands in it."""
 
-RESULT = rare(r"\[\w+(?: for '[^'\n]*')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>")
+RESULT = rare(
+    r"\[\w+(?: for '[\s\S]{0,8000}?')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>"
+)
 """How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
 
 ADDRESSED = pattern(
@@ -195,8 +197,8 @@ FRAMES: tuple[Frame, ...] = (
     # Cline, Roo Code
     _frame("</task>", r"<task>(.*?)</task>"),
     _frame("</user_input>", r"<user_input[^<>\n]*>(.*?)</user_input>"),
-    _frame("</user_message>", r"(?:(?:\[TASK RESUMPTION\]|New (?:message|instructions) )(?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
-    _frame("</answer>", r"(?:\[ask_followup_question[^\n]*\] Result:\s*)?<answer>(.*?)</answer>"),
+    _frame("</user_message>", r"(?:(?:\[TASK RESUMPTION\]|New (?:message|instructions) |\[\w+\] Result:)(?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
+    _frame("</answer>", r"(?:\[ask_followup_question(?:(?!<answer>).)*\] Result:\s*)?<answer>(.*?)</answer>"),
     _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
     # Terminus
     _frame("\nTask Description:\n", r"You are an AI assistant tasked with solving command-line tasks.*?\nTask Description:\n(.*?)(?=\n+Current terminal state:\n|\Z)", whole=True),
@@ -233,16 +235,27 @@ RULED_OUT = rare(
 """How a client says that its rules do not allow a call, which was not made, and why: Codex, Claude Code."""
 
 UNREAD = pattern(
-    r"\s*((?:Please always provide EXACTLY ONE action|Your output was not formatted correctly|Your command contains syntax errors"
-    r"|No tool calls found in the response|Previous response had parsing errors:).*)"
+    r"\s*(?:\[ERROR\] )?((?:Please always provide EXACTLY ONE action|Your output was not formatted correctly|Your command contains syntax errors"
+    r"|No tool calls found in the response|Previous response had parsing errors:|You did not use a tool in your previous response).*)"
 )
-"""How a harness says that it could not read an action out of a reply, and carried out nothing: mini-swe-agent, SWE-agent, Terminus."""
+"""How a harness says that it could not read an action out of a reply, and carried out nothing: mini-swe-agent, SWE-agent, Terminus,
+Cline."""
+
+SPEAKING = pattern(
+    r"<(attempt_completion|plan_mode_respond|ask_followup_question)>(?:(?!<(?:result|response|question)>).)*"
+    r"<(result|response|question)>(?P<said>.*?)(?:</\2>.*?(?:</\1>|\Z)|\Z)",
+    re.DOTALL,
+)
+"""The tags of Cline and Roo Code in which an agent that acts by text speaks to the user."""
 
 ASKS = frozenset((
     "askuserquestion", "askuserquestions", "askuser", "askhuman", "humaninput", "getuserinput", "requestuserinput", "question",
     "askquestion", "askquestions", "askfollowupquestion", "askforclarification", "clarify",
 ))  # fmt: skip
 """Tools that ask the user, whose result is the answer, in small letters without what joins their words."""
+
+ASKED_BY_TEXT = "[ask_followup_question"
+"""How the answer begins to what an agent asked of Cline or Roo Code that acts by text."""
 
 ASKED_OF = frozenset((
     "repo", "reponame", "repository", "owner", "url", "library", "libraryid", "libraryname", "file", "filepath", "path", "document",
