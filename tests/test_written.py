@@ -292,6 +292,19 @@ def test_each_list_stands_below_its_own_label_however_often_the_label_comes() ->
     ]
 
 
+def test_a_list_of_which_the_first_items_are_left_out_says_so_below_what_leads_it_in() -> None:
+    items = "".join(
+        f"- Ask mirror_{n} for the lock of share_{n}00 at {n + 10}:45 and log it in desk_{n}.log\n" for n in range(12)
+    )
+    asked = user(
+        f"Write a script.\nThe script mirrors.sh must:\n- go on and on as you did it before, for as long as it takes, and as well as you can do that\n{items}"
+    )
+    told = lines([asked, *bash("ls", "a"), says("It is written: mirrors.sh asks them all."), LATER], 200)
+    at = told.index("> The script mirrors.sh must:")
+    assert told[at - 1 : at + 2] == ["> Write a script.", "> The script mirrors.sh must:", ">   …"]
+    assert "Ask mirror_0" in told[at + 2]
+
+
 def test_a_label_that_comes_again_stands_over_its_list_again() -> None:
     said = "**Pros:**\n- every mirror can read it\n\n**Cons:**\n- it stays behind\n\nThe database does without that.\n\n**Pros:**\n- it is gone with its session\n"
     told = lines([user("Weigh the ways to keep the lock of a mirror against each other."), says(said), LATER])

@@ -21,6 +21,9 @@ from foldline._page.wholes import goes_on
 GAP = " …"
 """What stands where some of a text is left out."""
 
+LEADS_IN = (":", "：")
+"""How a text ends that says little without what stands behind it."""
+
 MANY_EDITS = 5
 """Files that were edited one behind the other from which they are told by their folders, and not by what was touched in them."""
 
@@ -168,14 +171,17 @@ class Turns:
             skips = each.place > last.place + 1
             heads = "".join(f"\n{line}" for line in lists.headings(piece))
             if piece.item:
-                text += _behind(text, gap, piece.text) if skips else ""
-                text += heads + "".join(f"\n{line}" for line in lists.lines(piece))
+                lines = lists.lines(piece)
+                late = skips and len(lines) > 1 and self._is_later_item(each)
+                text += _behind(text, gap, piece.text) if skips and not late else ""
+                text += heads + "".join(f"\n{line}" for line in (_begun_late(lines) if late else lines))
             else:
                 parted = piece.begins and (piece.by != "user" or last.piece.item)
                 parted |= listed and any(p.begins for p in self._pieces[last.place + 1 : each.place])
                 labelled = _LABELLED.match(piece.text) and not (listed and not parted)
                 below = parted or heads or (skips and gap.startswith("\n")) or labelled
-                apart = _behind(text, gap if below else gap or GAP, piece.text) if skips else ""
+                bare_gap = below and not text.endswith(LEADS_IN)
+                apart = _behind(text, gap if bare_gap else gap or GAP, piece.text) if skips else ""
                 inside = piece.depth if listed and not (heads or text.endswith(_BLOCKS)) else 0
                 text += f"{apart}{heads}{_line_within(inside) if below else ' '}{piece.text}"
                 lists.over(piece.text.partition(": ")[0])
@@ -183,6 +189,11 @@ class Turns:
             listed |= piece.item
             last = each
         return text[1:]
+
+    def _is_later_item(self, each: Candidate) -> bool:
+        """Whether the piece before an item is one of the same list."""
+        piece, before = each.piece, self._pieces[each.place - 1]
+        return before.item and (before.at, before.part, before.under) == (piece.at, piece.part, piece.under)
 
     def _is_rest(self, each: Candidate) -> bool:
         """Whether a piece is the rest of a sentence that does not begin on the page."""
@@ -223,6 +234,12 @@ def _behind(text: str, gap: str, following: str = "") -> str:
         return f"\n{gap.strip()}" if gap else ""
     quotes = quotes_on(text.rpartition("\n")[2])
     return f"{gap or GAP}{quotes}" if quotes and not following.count(quotes) % 2 else gap
+
+
+def _begun_late(lines: Sequence[str]) -> list[str]:
+    """An item below what leads its list in, with a gap for those before it."""
+    first, *more = lines
+    return [first, f"{more[0][: len(more[0]) - len(more[0].lstrip())]}{GAP.strip()}", *more]
 
 
 def _line_within(lists: int) -> str:
