@@ -523,3 +523,19 @@ GRADES = "Target Compliance:\nSteady-state error <0.5C: FAIL\nSettling time <120
 def test_of_targets_that_a_program_checks_it_is_told_which_were_missed(output: str, note: str) -> None:
     pieces = facts_of([ASKED, *bash("python3 controller.py", output)]).pieces
     assert f"`python3 controller.py` → {note}" in [piece.text for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "That failure is pre-existing and comes of the leap seconds of the clock.",
+        "It already fails on main, so it is not caused by my change.",
+        "Der Test schlug schon vorher fehl.",
+        "Ese test ya fallaba antes.",
+    ],
+)
+def test_a_check_of_which_the_agent_says_that_it_failed_before_is_no_open_error(words: str) -> None:
+    output = "FAILED tests/test_clock.py::test_leap - assert 1 == 2\n1 failed in 0.3s\nexit code: 1"
+    failed = bash("pytest tests/test_clock.py", output, error=True)
+    assert any("test_leap" in line for line in told([*failed, says("I look at it.")]))
+    assert not any("test_leap" in line for line in told([*failed, says(words)]))

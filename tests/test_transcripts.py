@@ -600,6 +600,13 @@ def test_what_harbor_writes_of_a_call_alone_is_nothing_that_an_agent_said(tmp_pa
     ]
 
 
+def test_a_thought_that_stands_as_the_message_as_well_is_nothing_that_was_said(tmp_path: Path) -> None:
+    steps = [{"step_id": 1, "source": "agent", "message": "To Oslo then.", "reasoning_content": "To Oslo then."}]
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.6", "steps": steps}), "utf-8")
+    assert lines(open_session(path).context.entries) == ["assistant: (To Oslo then.)"]
+
+
 def test_what_another_agent_of_a_session_said_is_not_the_agents(tmp_path: Path) -> None:
     steps = [
         {"step_id": 1, "source": "agent", "message": "Hello! I search files.", "extra": {"is_sidechain": True}},

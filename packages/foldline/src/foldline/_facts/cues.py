@@ -190,6 +190,12 @@ def denies_alarm(sentence: str) -> bool:
     return _anywhere("alarm").match_in(sentence.lower())
 
 
+@lru_cache(maxsize=4_096)
+def says_foreign(sentence: str) -> bool:
+    """Whether a sentence says of a failure that it was there before, or comes of something else than the work."""
+    return _anywhere("foreign").match_in(_plain(sentence))
+
+
 def _reverts(sentence: str) -> bool:
     """Whether a sentence says that its speaker takes back what it had changed."""
     return _anywhere("reverts").match_in(_plain(sentence))

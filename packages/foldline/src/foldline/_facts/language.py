@@ -45,6 +45,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     aloud: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
     calm: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
     moment: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
     rejects: tuple[str, ...] = ()

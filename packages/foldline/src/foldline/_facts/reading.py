@@ -28,6 +28,7 @@ from foldline._facts.text_calls import call_in
 from foldline._facts.told import PASTED, facts_of_page, is_page
 from foldline._facts.tool_calls import read_action
 from foldline._facts.types import Facts
+from foldline._facts.wordless import with_thoughts
 from foldline._facts.work import CALLS_FROM, Work, in_shell
 from foldline._facts.wrappers import DID, RUN_BY_USER, SIGNED_BLOCK
 from foldline._messages import Message, Summary, Text, ToolCall, ToolResult, replace
@@ -46,7 +47,7 @@ _CLOSING = 200
 def facts_of(messages: Iterable[Message]) -> Facts:
     """The facts of messages; a summary among them contributes the facts behind it, or what its prose says."""
     facts = Facts()
-    messages = continued([*messages])
+    messages = with_thoughts(continued([*messages]))
     by_blocks, acted = acting(messages)
     batch: list[Message] = []
     for message in messages:

@@ -16,6 +16,7 @@ from foldline._facts.cues import (
     leaves_to_user,
     offers,
     resumes,
+    says_foreign,
     says_open,
     says_when_done,
     wonders,
@@ -38,6 +39,9 @@ REPORTS = 3
 
 AFTER = 2
 """Messages behind an error in which the agent says what it makes of it."""
+
+FOREIGN = 8
+"""Messages behind a failure in which the agent says that it is none of its work: some looks, and a run without what it changed."""
 
 NAMED = 3
 """Words that tell something from which an error is known where half of them are said again."""
@@ -124,7 +128,7 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
         if fault.seen >= end or (_PROBE.match(fault.source) and not checks(fault.key)):
             continue
         since = _Since(facts, fault.seen)
-        if _passed(fault, since):
+        if _passed(fault, since) or _is_foreign(fault, since):
             continue
         left = any(_leaves(p, fault, tried) or (not since.worked and _says(p, fault)) for p in since.reports)
         runs = not since.reports or (not since.worked and (checks(fault.key) or finds(fault.text)))
@@ -150,6 +154,12 @@ def _passed(fault: FailedCall, since: _Since) -> bool:
     """Whether a test that failed was run by its name since, and passed."""
     named = _TEST.search(fault.text) if checks(fault.key) else None
     return named is not None and any((named[1] or named[2]) in c.text and checks(family(c.tried)) for c in since.done)
+
+
+def _is_foreign(fault: FailedCall, since: _Since) -> bool:
+    """Whether the agent says soon of a check that it failed before, or comes of something else."""
+    soon = (p for p in since.said if p.at <= fault.seen + FOREIGN or _says(p, fault))
+    return checks(fault.key) and any(says_foreign(sentence) for p in soon for sentence in split(p.text))
 
 
 def _says(piece: Piece, fault: FailedCall) -> bool:

@@ -300,8 +300,8 @@ SPEAKS: dict[str, str] = {
 }  # fmt: skip
 """Tools that speak beside those that ask: the argument in which the agent says something to the user."""
 
-THINKS: dict[str, str] = {"think": "thought", "sequentialthinking": "thought"}
-"""Tools that do nothing but note a thought down, as OpenHands and tau-bench have them: the argument in which it stands."""
+THINKS: dict[str, str] = {"think": "thought", "sequentialthinking": "thought", "update_topic": "summary"}
+"""Tools that do nothing but note a thought down, as OpenHands, tau-bench and Gemini CLI have them: the argument in which it stands."""
 
 ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 """Between which texts Gemini CLI and Qwen Code put the files that a user named."""

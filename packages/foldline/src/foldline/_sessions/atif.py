@@ -62,9 +62,11 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     if reasoning := string(step.get("reasoning_content")):
         parts.append(Thinking(reasoning))
     calls = [call for each in mappings(step.get("tool_calls")) if (call := _call(each))]
-    if not any(
-        step.get("message") == f"Executed {call.name} {call.id}" for call in calls
-    ):  # Harbor, where nothing was said
+    nothing = [
+        reasoning,
+        *(f"Executed {call.name} {call.id}" for call in calls),
+    ]  # what is written where nothing was said
+    if step.get("message") not in nothing:
         parts += _content(step.get("message"))
     source = step.get("source")
     if source == "agent" and (parts or calls):
