@@ -315,3 +315,27 @@ def test_many_edits_behind_one_another_are_told_by_the_folders_of_their_files() 
     assert "edit lamp/{on.ts, off.ts, dim.ts}; log/{ships.ts, gulls.ts}; README.md" in told
     few = part(facts_of([TASK, FOUND, *edits[:4]]), "What happened")
     assert not any("{" in line for line in few)
+
+
+def test_what_is_in_a_folder_that_was_moved_is_where_it_is_now() -> None:
+    made = edit("lamp/on.ts", "function on() {}", id="on")
+    moved = bash("mv lamp light", "")
+    assert files([*made, *read("lamp/off.ts"), *moved, *edit("light/off.ts", "function off() {}", id="off")]) == [
+        "changed: light/{on.ts, off.ts}",
+        "renamed: lamp → light",
+    ]
+
+
+def test_a_file_of_a_moved_folder_is_not_deleted_with_the_folder_around_it() -> None:
+    gone = bash("mv hall/lamp light && rmdir hall", "")
+    told = files([*read("hall/lamp/on.ts"), *gone])
+    assert not any(line.startswith("deleted: hall/lamp") for line in told)
+
+
+def test_what_is_gone_from_a_file_stands_behind_what_is_in_it() -> None:
+    was = edit("lamp.ts", "function dim() {}", old="function blink() {}", id="a")
+    assert files([*was, *edit("lamp.ts", "function shine() {}", id="b")]) == ["changed: lamp.ts (dim, shine)"]
+    gone = edit("lamp.ts", "", old="function blink() {}", id="a")
+    assert files([*gone, *edit("lamp.ts", "function shine() {}", id="b")]) == [
+        "changed: lamp.ts (shine, without blink)"
+    ]

@@ -71,6 +71,8 @@ class Trails:
             self._delete_inside(path, file.seen)
         elif file.state == "restored":
             self._restore_inside(path, file)
+        elif file.state == "renamed":
+            self._move_inside(path, file.to)
 
     def _index(self, path: str) -> None:
         self._named.setdefault(_name(path), []).append(path)
@@ -94,9 +96,22 @@ class Trails:
         """Books the files of a deleted folder as deleted with it."""
         for path in self._inside.get(folder.rstrip("/") + "/", ()):
             file = self.files[path]
-            if path != folder and file.state != "deleted":
+            if path != folder and file.state not in ("deleted", "renamed"):
                 actions = {**file.actions, "deleted": file.actions.get("deleted", 0) + 1}
                 self.files[path] = replace(file, state="deleted", actions=actions, seen=at, last=at)
+
+    def _move_inside(self, folder: str, to: str) -> None:
+        """Books the files of a moved folder where they are now, each as it was."""
+        inside = f"{folder.rstrip('/')}/"
+        for path in [each for each in self._inside.get(inside, ()) if each != folder]:
+            file = self.files.pop(path)
+            self._named[_name(path)].remove(path)
+            for each in folders_of(path):
+                self._inside[each].remove(path)
+            now = f"{to.rstrip('/')}/{path.removeprefix(inside)}"
+            if now not in self.files:
+                self._index(now)
+            self.files[now] = replace(file, path=now)
 
     def _restore_inside(self, folder: str, put_back: File) -> None:
         """Books the files of a folder that was put back, but for those that are there since no commit."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
-from foldline._facts.edits import PROSE
+from foldline._facts.edits import GONE, PROSE
 from foldline._facts.folders import BELOW, EARLIER, TRIED, grouped, home_of, is_absolute, seen_from, without_names
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
@@ -261,7 +261,7 @@ def _with_names(file: File) -> str:
     """A file, and where it went, with what was touched in it, of a new one what comes first, of a text its title; empty where
     nothing is known."""
     most = 1 if file.made and file.path.endswith(PROSE) else _NAMES_OF_ONE
-    some = file.names[:most] if file.made else file.names[-most:]
+    some = sorted(file.names[:most] if file.made else file.names[-most:], key=_is_gone)
     own = file.path.rpartition("/")[2].partition(".")[0]
     names = dict.fromkeys(told for name in some if (told := _in_short(name)) != own)
     moved = f"{file.path} → {file.to}" if file.to else file.path
@@ -328,6 +328,10 @@ def by_file(done: Iterable[str]) -> list[str]:
             head, names = each, ""
         found[head] = found.pop(head, {}) | dict.fromkeys(filter(None, names.split(", ")))
     return [f"{head} ({', '.join(names)})" if names else head for head, names in found.items()]
+
+
+def _is_gone(name: str) -> bool:
+    return name.startswith(GONE)
 
 
 def in_folders(done: Iterable[str]) -> list[str]:
