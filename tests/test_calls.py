@@ -192,6 +192,14 @@ def test_of_a_written_file_what_it_defines_is_told_and_nothing_else(path: str, c
     assert told(runs("write", {"path": path, "content": content})) == [line]
 
 
+def test_what_lies_in_a_folder_is_not_told() -> None:
+    looked = runs(
+        "list_directory", {"dir_path": "src/lamps"}, "Directory listing for src/lamps:\nlamp_7.rs (1222 bytes)"
+    )
+    ran = bash("harbour open --lamp on", "the harbour is open")
+    assert "lamp_7" not in compose(Brief(2_000), facts_of([ASKED, *looked, *ran]))
+
+
 @pytest.mark.parametrize(("asked", "does"), [("create", "create"), ("str_replace", "edit"), ("insert", "edit"), ("view", "view")])  # fmt: skip
 def test_an_editor_that_is_one_tool_is_told_by_what_it_is_to_do(asked: str, does: str) -> None:
     assert told(runs("str_replace_editor", {"command": asked, "path": "lamp.ts"}, "done"))[0] == f"{does} lamp.ts"

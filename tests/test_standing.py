@@ -411,7 +411,7 @@ def test_a_request_that_was_answered_with_a_question_is_not_said_to_be_answered(
     later = user("Attach the document to the issue itself and not to the project, please.")
     back = says("The tool only knows projects. Shall I write it into the issue's description instead?")
     told = page_before([later, back], [TASK, LONG, *edit("src/a.py"), says("It writes gzip now.")])
-    assert told.splitlines()[0].endswith("and not to the project, please.”; the agent asked back there")
+    assert told.splitlines()[0].endswith("and not to the project, please.”; the report there ends with a question")
 
 
 def test_words_that_another_request_has_as_well_are_told_in_their_turn() -> None:

@@ -104,7 +104,11 @@ _EMPTY = re.compile(
 """An answer that says nothing but that there is one."""
 
 _LISTING = frozenset({"glob", "find", "list"})
+_FOLDERS = frozenset({"directory", "dir", "files", "folder"})
+"""Words in the names of tools that search for files, and of those that list them."""
+
 _OF_EDITOR = {"create": "create", "str_replace": "edit", "insert": "edit", "undo_edit": "undo edit of", "view": "view"}
+"""What an editor that is one tool is told to do, and how that is told."""
 
 _COUNTS = rare(r"\b\d+ (?:failed|failing|passed|passing|errors?)\b")
 """How many tests ended in one way."""
@@ -231,10 +235,11 @@ class EndedCall(Value, frozen=True, dict=True):
 
     @cached_property
     def reads(self) -> bool:
-        """Whether it is a tool that looks into files, where what it showed still stands."""
-        action = self.called.action
-        searches = bool(words_of(self.called.call.name) & SEARCHING) and '"pattern"' in self.called.call.arguments
-        return searches or bool(action.touches and not action.command)
+        """Whether it is a tool that looks into files and folders, where what it showed still stands."""
+        action, words = self.called.action, words_of(self.called.call.name)
+        searches = bool(words & SEARCHING) and '"pattern"' in self.called.call.arguments
+        lists = "list" in words and bool(words & _FOLDERS)
+        return searches or lists or bool(action.touches and not action.command)
 
     @cached_property
     def prints(self) -> bool:

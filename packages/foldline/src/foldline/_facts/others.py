@@ -55,6 +55,11 @@ _LETTER = rare(
 _FINISHED = rare(r"<summary>[^<\"\n]{0,20}\"([^<\"\n]{1,80})\"")
 """How a client's notice names the agent that ended, or its task."""
 
+_ENDED = pattern(
+    r"\ASubagent '?[\w -]{1,60}'? finished\.?\s*\n(?:Termination Reason:\s*[^\n]*\n)?\s*Result:\s*", re.IGNORECASE
+)
+"""How Gemini CLI begins what it hands on of an agent that ended."""
+
 _TAG = pattern(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
 """A notice that is nothing but a tag around a record."""
 
@@ -98,6 +103,7 @@ _ANSWER_OF = pattern(r"agent://([\w.@-]{1,60})")
 
 def said_in_report(report: str) -> str:
     """What other agents said, without the client's frame, notice or record around it; a record that holds no sentence says nothing."""
+    report = _ENDED.sub("", report)
     framed = _framed(report)
     noticed = None if framed else _TAG.fullmatch(report)
     inside = (framed[2] if framed else noticed[2] if noticed else report).strip()

@@ -171,7 +171,8 @@ def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str],
             if message.role == "user" and by in ("", "user"):
                 yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
             elif text := part.text.strip():
-                who = by or ("agent" if message.role == "assistant" else "harness")
+                says = message.role == "assistant" and not text.startswith(known.NO_REPLY)
+                who = by or ("agent" if says else "harness")
                 yield Span(who, _aloud(text) if who == "agent" else text)
         elif type(part) is ToolCall and (speaks(part) or thinks(part)) and part.id not in refused:
             beside = message.text if thinks(part) else ""
@@ -212,7 +213,7 @@ def _apart(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
         start, end, whole = frame
         yield "harness", text[:start], False
         if whole:
-            yield "user", text[start:end], True
+            yield "user", known.COMMENT.sub("", text[start:end]), True
         else:
             yield from _apart(text[start:end], "")
         yield from _blocks(text[end:], "harness")

@@ -91,6 +91,9 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
 
+NO_REPLY = ("API Error:", "Please run /login")
+"""How a client begins what it writes in the agent's place where there was no reply."""
+
 DID = rare(r"^(?:Applied edit to (?P<file>\S.*)|Commit [0-9a-f]{7,40} (?P<commit>\S.*))$", re.MULTILINE)
 """How aider says what it did of a reply."""
 
@@ -207,6 +210,9 @@ FRAMES: tuple[Frame, ...] = (
 )  # fmt: skip
 """The templates around a task, an answer or an objection of the user."""
 
+COMMENT = pattern(r"^[ \t]*<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
+"""What the template of an issue says to who files it, which its page does not show."""
+
 REFUSALS: tuple[Frame, ...] = (
     _frame("The user said:", r"Permission for this tool use was denied.{0,400}?The user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, later
     _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code
@@ -218,7 +224,7 @@ REFUSALS: tuple[Frame, ...] = (
 """How a tool's result begins that the user refused, and in which words."""
 
 REFUSED = pattern(
-    r"(?:\[Operation Cancelled\] Reason: User did not allow|the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",
+    r"(?:\[Operation Cancelled\] Reason: User (?:did not allow|denied)|the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",
     re.IGNORECASE,
 )
 """How a client says that the user refused a call, which is no error; what the user said to it is read where it was said."""

@@ -11,7 +11,17 @@ from typing import NamedTuple
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
 from foldline._facts.edits import GONE, PROSE
-from foldline._facts.folders import BELOW, EARLIER, TRIED, grouped, home_of, is_absolute, seen_from, without_names
+from foldline._facts.folders import (
+    BELOW,
+    EARLIER,
+    TRIED,
+    grouped,
+    home_of,
+    is_absolute,
+    seen_from,
+    with_slashes,
+    without_names,
+)
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files
 from foldline._facts.trails import STAGED
@@ -342,5 +352,5 @@ def in_folders(done: Iterable[str]) -> list[str]:
         if each.startswith("`"):
             found[each] = {}
         else:
-            found.setdefault(verb, {}).update(dict.fromkeys(without_names(listed).split(", ")))
+            found.setdefault(verb, {}).update(dict.fromkeys(map(with_slashes, without_names(listed).split(", "))))
     return [f"{verb} {grouped(paths)}" if paths else verb for verb, paths in found.items()]

@@ -186,7 +186,7 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     one before it; a short one where it makes that no part of what it `wants`."""
     over = "; the one before it is answered" if facts.requests and answered(facts) and not wants.words else ""
     if facts.now and answered(facts.now):
-        over = "; the agent asked back there" if _asks_back(facts.now) else "; it is answered there"
+        over = "; the report there ends with a question" if _asks_back(facts.now) else "; it is answered there"
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
     if newest and (wants.before or not wants.words or not says_yes(newest)):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
