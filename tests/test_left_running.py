@@ -13,6 +13,7 @@ from foldline._facts.types import Facts
 from foldline._page.extract import compose
 from foldline._page.state import state
 from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult
+from talk import runs
 
 SERVED = "cd /srv/shop && nohup python3 -m http.server 8123 >/tmp/shop.log 2>&1 & sleep 1; curl -s -o /dev/null localhost:8123"
 RUNS = "runs still when seen last: `nohup python3 -m http.server 8123`"
@@ -116,3 +117,29 @@ def test_what_a_shell_says_has_ended_has_ended(end: str) -> None:
     assert told(facts_of([*ASKED, *started, *other])) == []
     assert told(merge(facts_of([*ASKED, *started]), facts_of(other))) == []
     assert not facts_of([*ASKED, *started, *other]).faults
+
+
+# -- the one tool of OpenClaw for programs that go on ------------------------------------------------------------------
+
+FIRE = "kiln fire --at 900"
+GOES_ON = "Command still running (session marine-claw, pid 25416). Use process (list/poll/log/write/kill/clear/remove) for follow-up."
+FIRED = "the oven is at 900\n\nProcess exited with code 0."
+
+
+def process(action: str, answer: str) -> list[Message]:
+    return runs("process", {"action": action, "sessionId": "marine-claw"}, answer, id=action)
+
+
+def test_what_was_polled_of_a_program_is_told_of_its_command_and_no_poll_is() -> None:
+    polls = [*process("poll", "(no new output)\n\nProcess still running."), *process("log", "(no output yet)")]
+    facts = facts_of([*ASKED, *runs("exec", {"command": FIRE}, GOES_ON), *polls, *process("poll", FIRED)])
+    assert not any("poll" in piece.text or "log" in piece.text for piece in facts.pieces if piece.by == "tool")
+    assert any(piece.text.startswith(f"`{FIRE}`") for piece in facts.pieces)
+    assert "marine-claw" not in compose(Brief(2_000), facts)
+
+
+def test_it_runs_until_a_call_says_that_it_had_ended() -> None:
+    started = [*ASKED, *runs("exec", {"command": FIRE}, GOES_ON), *process("log", "(no output yet)")]
+    assert f"`{FIRE}` (marine-claw)" in compose(Brief(2_000), facts_of(started))
+    gone = process("kill", "No active session found for marine-claw")
+    assert "marine-claw" not in compose(Brief(2_000), facts_of([*started, *gone]))

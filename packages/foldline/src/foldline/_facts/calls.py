@@ -117,7 +117,7 @@ _NOTHING = pattern(r"No files (?:were )?found\.?|Found 0 files\.?", re.IGNORECAS
 """Words in the names of tools that search for files by their names, and how one says that there are none."""
 
 _PROGRESS = re.compile(
-    r"\s*(?:(?:bun|npm|pnpm|yarn)\b[\w ]{0,20} v\d|(?:Resolving|Downloading|Fetching|Unpacking|Updating files|Receiving objects)\b|Resolved, downloaded|Saved lockfile|(?:gcc|g\+\+|cc|c\+\+|clang|ar|ranlib|ld) -|rm -f |g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|\[ *\d+%\] |remote: (?:Create a pull request|Enumerating|Counting|Compressing|Resolving))"
+    r"\s*(?:(?:bun|npm|pnpm|yarn)\b[\w ]{0,20} v\d|(?:Resolving|Downloading|Fetching|Unpacking|Updating files|Receiving objects)\b|Resolved, downloaded|Saved lockfile|(?:gcc|g\+\+|cc|c\+\+|clang|ar|ranlib|ld) -|rm -f |g?make(?:\[\d+\])?: (?:Entering|Leaving|Nothing)|\[ *\d+%\] |(?:\[INFO\] )?(?:Tests run: .* -- in |Running [\w.$]+$)|remote: (?:Create a pull request|Enumerating|Counting|Compressing|Resolving))"
 )
 """A line with which a program names itself, or says how far it is."""
 

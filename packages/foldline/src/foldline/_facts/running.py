@@ -19,18 +19,22 @@ _EDGE = 600
 
 _STARTED = rare(
     r"Process running with session ID (\w+)|Script running with cell ID (\w+)|Command running in background with ID: ([\w-]+)"
-    r"|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
+    r"|Command still running \(session ([\w-]+), pid|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
     r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)'
     r'|\A\{"agent_id":\s?"([\w-]+)","nickname"|\A\{"task_name":\s?"(/[\w/-]+)"'
     r"|\ASpawned successfully.{0,400}?agent_id: ([\w-]+)@",
     re.DOTALL | re.MULTILINE,
 )
-_NAMING = ("session_id", "cell_id", "bash_id", "shell_id", "task_id")
+_NAMING = ("session_id", "sessionId", "cell_id", "bash_id", "shell_id", "task_id")
 """The arguments that name a program which was started before."""
 
 _NAMED_IN_CODE = pattern(r"write_stdin(?<=\bwrite_stdin)\(\{\s*\"?session_id\"?:\s*(\d+)")
-_STOPPING = frozenset({"kill", "stop", "close", "interrupt"})
-"""Words in the names of tools that end a program: what they answer is not what it put out."""
+_STOPPING = frozenset({"kill", "stop", "close", "interrupt", "clear", "remove"})
+"""Words in the names of tools that end a program, and what OpenClaw's one tool for all of it is then told to do: what they answer is
+not what it put out."""
+
+_GONE = pattern(r"No active session found\b")
+"""How a client says that there is nothing to end."""
 
 SOON = 24
 """Messages after which a program has ended that was still running and ends by itself."""
@@ -39,7 +43,7 @@ _PARTS = pattern(r"[\w.-]{2,}")
 _SCRIPTS = pattern(r"\b(?:npm|pnpm|yarn|bun|deno|make|just|task|mise) ")
 """How a script of the project's is run, of which nobody knows which program that starts."""
 
-_STILL = pattern(r"<status>running</status>")
+_STILL = pattern(r"<status>running</status>|^Process still running\.|^\(no output yet\)", re.MULTILINE)
 _ASKING = frozenset({"wait", "agent", "agents"})
 """Words in the names of tools that ask after other agents, or end them."""
 
@@ -117,6 +121,14 @@ class Running:
         waits = only_waits(called.call)
         return called._replace(call=begun.call, action=begun.action) if waits else called, False
 
+    def had_ended(self, call: ToolCall, answer: str) -> bool:
+        """Whether a call was to end a program that had ended by itself."""
+        if not (_stops(call) and _GONE.match(answer)):
+            return False
+        asked = _named(call)
+        self.known[self._waits_for.get(asked, asked)] = ""
+        return True
+
     def still(self, end: int) -> dict[str, str]:
         """What runs at the end of so many messages: one that ends by itself and that nobody asked after for long was over soon."""
         over = {
@@ -165,7 +177,13 @@ def only_waits(call: ToolCall) -> bool:
     """Whether a call does nothing but ask for what a program put out since: code that an agent writes may do more."""
     arguments = arguments_of(call)
     by_name = not isinstance(arguments, str) or {*calls_in_code(arguments)} == {"write_stdin"}
-    return by_name and bool(_named(call)) and not words_of(call.name) & _STOPPING
+    return by_name and bool(_named(call)) and not _stops(call)
+
+
+def _stops(call: ToolCall) -> bool:
+    arguments = arguments_of(call)
+    told = "" if isinstance(arguments, str) else str(arguments.get("action", ""))
+    return bool({*words_of(call.name), told} & _STOPPING)
 
 
 def _named(call: ToolCall) -> str:

@@ -197,7 +197,7 @@ class Work:
         if called is None:
             self._tell_lines(text, at, CALLS_FROM, "result")
             return
-        if result.error and _CANCELLED.match(text):
+        if (result.error and _CANCELLED.match(text)) or self.running.had_ended(called.call, text):
             return
         if refused := _by_user(result, text) or _ruled_out(called.call, text):
             line = EndedCall(called, Outcome()).line
