@@ -326,6 +326,11 @@ def test_what_is_in_a_folder_that_was_moved_is_where_it_is_now() -> None:
     ]
 
 
+def test_a_folder_that_is_moved_by_its_name_is_the_one_that_is_known_by_its_whole_path() -> None:
+    made = edit("/srv/app/lamp/on.ts", "function on() {}", id="on")
+    assert "changed: /srv/app/hall/lamp/on.ts" in files([*made, *bash("mv lamp hall/lamp", "")])
+
+
 def test_a_file_of_a_moved_folder_is_not_deleted_with_the_folder_around_it() -> None:
     gone = bash("mv hall/lamp light && rmdir hall", "")
     told = files([*read("hall/lamp/on.ts"), *gone])
@@ -339,3 +344,11 @@ def test_what_is_gone_from_a_file_stands_behind_what_is_in_it() -> None:
     assert files([*gone, *edit("lamp.ts", "function shine() {}", id="b")]) == [
         "changed: lamp.ts (shine, without blink)"
     ]
+
+
+def test_a_file_that_a_command_wrote_before_it_failed_is_there() -> None:
+    wrote = bash(
+        "cat > try.py << 'EOF'\nimport lamp\nEOF\npython try.py", "ImportError: no lamp\nexit code: 1", error=True
+    )
+    assert files(wrote) == ["created: try.py"]
+    assert files([*wrote, *bash("rm -f try.py")]) == []

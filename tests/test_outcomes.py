@@ -539,3 +539,11 @@ def test_a_check_of_which_the_agent_says_that_it_failed_before_is_no_open_error(
     failed = bash("pytest tests/test_clock.py", output, error=True)
     assert any("test_leap" in line for line in told([*failed, says("I look at it.")]))
     assert not any("test_leap" in line for line in told([*failed, says(words)]))
+
+
+@pytest.mark.parametrize("end", ["==== no tests ran in 0.04s ====", "==== 25 deselected in 0.07s ===="])
+def test_where_pytest_ran_no_test_none_failed(end: str) -> None:
+    output = f"ARCH_ON_CI: undefined\nERROR: not found: tests/test_a.py::test_b\n{end}\nexit code: 4"
+    assert told(bash("pytest tests/test_a.py::test_b", output, error=True)) == []
+    inside = f"{end}\nFAILED tests/test_a.py::test_b - assert 1\n1 failed in 0.3s\nexit code: 1"
+    assert any("test_b" in line for line in told(bash("pytest tests/test_a.py::test_b", inside, error=True)))

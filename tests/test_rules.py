@@ -829,3 +829,16 @@ def test_what_is_ordered_again_for_other_work_stands() -> None:
     assert not stands(first)
     assert not stands(second)
     assert stands(first, says("Done."), second)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "rules"),
+    [
+        ("What is your take on the lists: keep it simple, or aim for a level?", "keep it simple", []),
+        ("Shall I mend the class of the panel as well?", "ok but only do it if you are sure.", []),
+        ("Shall I go on?", "Yes, but keep it simple", ["Yes, but keep it simple"]),
+    ],
+)
+def test_words_that_only_choose_what_was_asked_are_no_rule(question: str, answer: str, rules: list[str]) -> None:
+    facts = facts_of([user("Draw the lists of the harbour."), says(f"They are drawn. {question}"), user(answer)])
+    assert [rule.text for rule in facts.rules if rule.lifetime == "standing"] == rules

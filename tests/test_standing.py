@@ -1530,3 +1530,24 @@ def test_short_words_below_what_they_quote_of_the_agent_are_told_with_that() -> 
     assert "option 1" not in first
     now = extract(Brief(1_500), [asked, *bash("cat lamp.py", "x"), menu, chosen, *edit("src/lamp.py")]).text
     assert quote in now.partition("## What happened")[0]
+
+
+def test_of_several_requests_that_nobody_took_up_behind_the_page_the_last_two_are_named() -> None:
+    looked = bash("cat src/rows.py", "rows are read twice where the file is empty\n" * 40)
+    done = [BRANCH, *looked, *edit("src/a.py"), says("Committed, pushed and answered.")]
+    behind = [user("The colours of the board can be of any kind."), user("fix")]
+    told = page_before(behind, done)
+    assert told.startswith(
+        "The newest requests stand in the messages below: “The colours of the board can be of any kind.” and “fix”"
+    )
+    taken_up = [behind[0], *edit("src/b.py"), behind[1]]
+    assert "The newest requests" not in page_before(taken_up, done)
+
+
+STATUS = " M src/a.py\n?? try.py\n"
+
+
+def test_a_file_that_git_did_not_follow_and_that_was_deleted_is_not_left_to_commit() -> None:
+    listed = [*edit("src/a.py"), *bash("git status --short", STATUS), *bash("rm -f try.py")]
+    told = section(page([BRANCH, *listed]), "State")
+    assert "git: not committed: src/a.py" in told

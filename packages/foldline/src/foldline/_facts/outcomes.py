@@ -82,6 +82,10 @@ _CHANGED = re.compile(r"\bfiles? changed\b")
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
 """How a runner says that there was no test in one of several suites, and that it begins with one."""
 
+_RAN_NOTHING = rare(r"^(?:=+ )?(?:no tests ran|\d+ deselected) in .*$", re.MULTILINE)
+_COUNTED_TESTS = rare(r"\b\d+ (?:passed|failed|errors?)\b")
+"""How pytest says that there is no test of a name: nothing failed."""
+
 _RAN = rare(r"^(?:\S{1,80} \S{1,40}: )?Ran (\d{1,7}) tests? (?:across|in) ", re.MULTILINE)
 _SOME_FAILED = rare(r"\b[1-9]\d* fail|\bFAILED\b|\(fail\)")
 """How a runner says how many tests there were, behind the name of a package and of its task, and how that one failed."""
@@ -179,6 +183,8 @@ def outcome(text: str, command: str, *, error: bool | None = None) -> Outcome:
     beside = end.note == "OK" or (_CHANGED.search(end.note) and "commit" not in command)
     if check and beside and (ran := _NONE_FAILED.search(text)):
         end = replace(end, note=_line(text, ran.start()).strip("= ")[:160])
+    if check and end.failed and (none := _RAN_NOTHING.search(text[-_LAST:])) and not _COUNTED_TESTS.search(text):
+        return replace(end, fault="", note=none[0].strip("= "))
     found = [*(_VERDICT.finditer(text) if check else ())]
     found = found or [*islice(_BROKE.finditer(text) if tried else (), 1)]
     verdicts = [" ".join(each[0].split())[:300] for each in found]

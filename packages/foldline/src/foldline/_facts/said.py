@@ -128,9 +128,9 @@ class Said:
         """Reads words of anyone but a tool; `report` says that with them a turn of the agent ends."""
         text = span.text
         if words := asked(span):
-            closed = bool(self._pieces.report)
+            before = [piece.text for piece in self._pieces.report]
             self._words(words, at, part)
-            self._bind(words, at, closed=closed)
+            self._bind(words, at, before)
             if span.by == "peer":
                 self._pieces.tell_of_another(said_beside(text), at, part)
         elif span.by == "agent":
@@ -207,11 +207,13 @@ class Said:
         self._pieces.report = []
         self._pieces.another_spoke = False
 
-    def _bind(self, words: str, at: int, *, closed: bool) -> None:
-        """The rules in the user's words; one that they take back, or say again with other amounts, is none any more, and what they
-        order again for other work stands."""
+    def _bind(self, words: str, at: int, report: Sequence[str]) -> None:
+        """The rules in the user's words, but for those with which they only choose what the agent's report asked; one that they take
+        back, or say again with other amounts, is none any more, and what they order again for other work stands."""
         self._language = language_of(words, self._language)
-        said = rules_in(words, self._language)
+        asked = next(filter(asks, report[-1:]), "").lower()
+        said = [each for each in rules_in(words, self._language) if each[0].lower().rstrip(".!") not in asked]
+        closed = bool(report)
         self.rules = {rule.text: rule for rule in lasting(self.rules.values(), words, said, closed=closed)}
         for text, lifetime in said:
             if lifetime not in ("standing", "task", "once"):

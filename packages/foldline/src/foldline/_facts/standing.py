@@ -74,7 +74,9 @@ _MISSING = rare(
 )
 """How a shell says that there is no such program, or a program that there is no such option: what was tried was a guess."""
 
-_NOTHING = rare(r"no matches found|No such file or directory|did not match any file")
+_NOTHING = rare(
+    r"no tests ran\b|(?<!, )\b\d+ deselected in\b|ERROR: (?:file or directory )?not found: |no matches found|No such file or directory|did not match any file"
+)
 """How a command says that what it was to work on is not there: no error of the work unless a check says so."""
 
 _MOVED_ON = 4

@@ -56,6 +56,7 @@ _FENCED = pattern(r"^(```|~~~)[^\n]*\n(.*?)\n\1$", re.DOTALL | re.MULTILINE)
 _BROUGHT = pattern(r"^(- .+):\n((?:  - .+(?:\n(?=  - )|$))+)", re.MULTILINE)
 _ERROR = pattern(r"open error: `(.*?)` → (.+)")
 BELOW = "The newest request stands in the messages below: "
+SEVERAL_BELOW = "The newest requests stand in the messages below: "
 """How a page begins behind which the newest request stands."""
 
 ASKED_BEFORE = "(before that the user had asked) "
@@ -148,7 +149,9 @@ def facts_of_page(text: str) -> Facts:
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
     said = [
         *_said(task),
-        *_happened([line for line in lines["What happened"] if not line.startswith((BELOW, ASKED_BEFORE))]),
+        *_happened(
+            [line for line in lines["What happened"] if not line.startswith((BELOW, SEVERAL_BELOW, ASKED_BEFORE))]
+        ),
     ]
     ruling = [line.lstrip().removeprefix("- ") for line in lines.get("Rules that stand", ())]
     said += [Piece(each, 0, 0, "agent", "report") for line in before for each in parted(line)]

@@ -92,6 +92,13 @@ class Trails:
             same = [known for known in alike if known.endswith(f"/{path}")]
         return same[0] if len(same) == 1 else path
 
+    def _folder_known_as(self, folder: str) -> str:
+        """The path under which a folder is known already, where one alone has its name."""
+        if folder in self._inside or is_absolute(folder):
+            return folder
+        alike = [known for known in self._inside if known.endswith(f"/{folder}")]
+        return alike[0] if len(alike) == 1 else folder
+
     def _delete_inside(self, folder: str, at: int) -> None:
         """Books the files of a deleted folder as deleted with it."""
         for path in self._inside.get(folder.rstrip("/") + "/", ()):
@@ -102,7 +109,9 @@ class Trails:
 
     def _move_inside(self, folder: str, to: str) -> None:
         """Books the files of a moved folder where they are now, each as it was."""
-        inside = f"{folder.rstrip('/')}/"
+        inside = self._folder_known_as(f"{folder.rstrip('/')}/")
+        base = inside.removesuffix(f"{folder.rstrip('/')}/")
+        to = to if is_absolute(to) else f"{base}{to}"
         for path in [each for each in self._inside.get(inside, ()) if each != folder]:
             file = self.files.pop(path)
             self._named[_name(path)].remove(path)

@@ -83,6 +83,9 @@ _BROKEN_OFF = pattern(
 _ABORTED = pattern(r"(?:Wall time: [\d.]+ seconds?\n)?aborted by user(?: after [\d.]+s)?\.?")
 """How Codex says that the user stopped a call."""
 
+_WRITES_FIRST = pattern(r"\s*(?:cd \S+ && )?cat ?>[^\n]*<<")
+"""How a command begins that writes a file before it runs what may fail."""
+
 _MISSED = rare(
     r"not? (?:be )?found|no such|does not exist|doesn't exist|\bunknown\b|\b40[34]\b|\b410\b|no (?:matches|results|files)",
     re.IGNORECASE,
@@ -251,7 +254,8 @@ class Work:
         """Books what a call did, now that its end is known."""
         action, end, at = ended.called.action, ended.end, ended.called.at
         self.touched = self.touched or not _only_looked(ended)
-        if not end.failed or (action.shell_only and len(action.touches) > 1):
+        wrote = action.shell_only and (len(action.touches) > 1 or _WRITES_FIRST.match(action.command))
+        if not end.failed or wrote:
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
                 made = (

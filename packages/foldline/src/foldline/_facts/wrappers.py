@@ -80,7 +80,8 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         "[Bootstrap pending]", "[OpenClaw heartbeat poll]", "Pre-compaction memory flush", "Read HEARTBEAT.md if it exists",
         "A new session was started via /new or /reset", "[SYSTEM]", "[System]", "[System:",
         # Gemini CLI
-        "This is the Gemini CLI. We are setting up the context", "System: Please continue",
+        "This is the Gemini CLI. We are setting up the context", "System: Please continue", "User has manually exited Plan Mode",
+        "User has manually entered Plan Mode",
         # OpenHands, SWE-agent, mini-swe-agent, Terminus
         "Please continue working on the task on whatever approach you think is suitable",
         "Here is a demonstration of how to correctly accomplish this task", "Your output was not formatted correctly",

@@ -26,7 +26,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
-from foldline._facts.types import SOURCE, Command, Facts, Repository
+from foldline._facts.types import SOURCE, Command, Facts, File, Repository
 from foldline._facts.uncommitted import UNTRACKED, all_is_seen, apart
 from foldline._messages import replace
 from foldline._page.files import by_change, by_file
@@ -233,7 +233,7 @@ def _holds(facts: Facts, folder: str) -> bool:
 def changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
-    changed = by_change(changed_files(facts))
+    changed = [file for file in by_change(changed_files(facts)) if not _is_gone(file, known)]
     left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
     since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
@@ -241,8 +241,14 @@ def changed_since(facts: Facts, known: Repository) -> list[str]:
         return [path.removeprefix(f"{known.folder}/") for path in inside]
     paths = [path.removeprefix(root) for path in since]
     paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
-    paths = [path for path in paths if not _SETTING.match(path)]
+    paths = [path for path in paths if not (_SETTING.match(path) or path.startswith("../"))]
     return [path for path in paths if not (root and is_absolute(path)) or _beside(root, path)]
+
+
+def _is_gone(file: File, known: Repository) -> bool:
+    """Whether a file was deleted that git only listed as one that it does not follow."""
+    marks = (mark for left, mark in known.marks.items() if _is_in(f"/{file.path}", left))
+    return file.state == "deleted" and UNTRACKED in marks
 
 
 def _is_elsewhere(facts: Facts, known: Repository) -> bool:

@@ -19,7 +19,7 @@ from foldline._facts.standing import (
     interjects,
     open_steps,
 )
-from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED
+from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED, SEVERAL_BELOW
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, Lists
 
@@ -188,8 +188,17 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     if facts.now and answered(facts.now):
         over = "; the report there ends with a question" if _asks_back(facts.now) else "; it is answered there"
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
-    if newest and (wants.before or not wants.words or not says_yes(newest)):
+    if len(waiting := _waiting(facts)) > 1:
+        yield SEVERAL_BELOW + " and ".join(f"“{cut(' '.join(text.split()), ASKED)}”" for text in waiting[-2:])
+    elif newest and (wants.before or not wants.words or not says_yes(newest)):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
+
+
+def _waiting(facts: Facts) -> list[str]:
+    """The requests behind the folded messages that stand there one behind the other and are not answered."""
+    now = facts.latest
+    worked = max((piece.at for piece in now.pieces if piece.by in ("agent", "tool")), default=-1)
+    return [request.text for request in now.requests if request.newest >= facts.end and request.newest > worked]
 
 
 def _taken_up(facts: Facts, newest: str) -> str:
