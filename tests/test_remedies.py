@@ -153,3 +153,15 @@ def test_a_script_that_failed_without_a_word_is_told_where_it_did_not_pass_since
     failed = bash("./weigh_boxes.sh crate_12", "[Command finished with exit code 1]")
     page = compose(Brief(2_000), facts_of([user("Make a script that weighs a box."), *failed, *behind]))
     assert [line.removeprefix("- ") for line in page.splitlines() if "→ exit" in line] == told_of
+
+
+def test_a_tool_that_never_did_what_it_should_is_told_also_where_the_report_does_not_speak_of_it() -> None:
+    order = {"client": "cliente_9001", "item": "tile_88", "on": "2026-04-06 15:00"}
+    failed = runs("register_order", order, "Error: '<' not supported between str and datetime")
+    sorry = says("I am sorry. You are now being transferred to a colleague of mine.")
+    asked = user("Please order tile_88 for cliente_9001.")
+    page = compose(ROOM, facts_of([asked, *failed, sorry, user("And what does tile_12 cost?")]))
+    assert "- register_order client=cliente_9001, item=tile_88" in page
+    worked = runs("register_order", order, "order_1 is registered")
+    page = compose(ROOM, facts_of([asked, *failed, *worked, sorry, user("And what does tile_12 cost?")]))
+    assert "not supported" not in page

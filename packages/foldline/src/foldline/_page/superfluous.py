@@ -382,7 +382,8 @@ def _found_fault(failed: Piece) -> bool:
 
 def _made_up_for(facts: Facts, failed: Iterable[Piece]) -> Iterator[tuple[int, int]]:
     """Those of some calls that failed behind which in the same turn the same program or tool did what it should, or the agent
-    wrote nothing of what it failed with."""
+    wrote nothing of what it failed with; a tool that never did what it should since is told."""
+    ever: dict[str, int] = {_program(p): p.at for p in facts.pieces if p.kind in ("call", "change")}
     asked = sorted(request.newest for request in facts.requests)
     turns: dict[int, list[Piece]] = {}
     for piece in facts.pieces:
@@ -390,6 +391,9 @@ def _made_up_for(facts: Facts, failed: Iterable[Piece]) -> Iterator[tuple[int, i
     for each in failed:
         later = [p for p in turns[bisect_right(asked, each.at)] if p.at > each.at]
         worked = {_program(p) for p in later if p.kind in ("call", "change") and not p.text.endswith(BY_USER)}
+        tool = not each.text.startswith("`")
+        if tool and fault_of(each) and ever.get(_program(each), -1) < each.at:
+            continue
         if _program(each) in worked or not any(_speaks_of(p.text, fault_of(each)) for p in later if p.by == "agent"):
             yield each.at, each.part
 
