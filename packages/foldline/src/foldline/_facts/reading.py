@@ -9,6 +9,7 @@ from itertools import chain, islice, pairwise
 from foldline._facts.assigned import said_beside
 from foldline._facts.attachments import attached
 from foldline._facts.cues import announces
+from foldline._facts.drafts import with_drafts
 from foldline._facts.foreign import facts_of_prose
 from foldline._facts.handing_in import hands_in
 from foldline._facts.lasting import ANSWER
@@ -136,7 +137,8 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
             elif type(each) is ToolResult:
                 said.take_up(skills.shown(each), at, part)
                 work.result(each, at)
-    return _found(said, pieces, plan, work, len(messages))
+    facts = _found(said, pieces, plan, work, len(messages))
+    return replace(facts, pieces=with_drafts(facts.pieces, messages))
 
 
 def _beside_calls(span: Span, message: Message) -> str:

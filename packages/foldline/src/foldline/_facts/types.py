@@ -184,7 +184,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     it makes of what another agent found. `laid_out` is how it reads where there is room: the row of a table that begins with it, below
     the names of its `columns`, or a block of code by its lines. `over` are the headings over what it stands below, where they have
     no words of their own, `depth` how many lists it lies in, an item in those around its own; `who` which other agent says it, or for
-    which task. `section` says where in an earlier summary it stands.
+    which task. `section` says where in an earlier summary it stands, `filed` into which text the agent wrote the same later.
     """
 
     text: str
@@ -207,6 +207,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     depth: int = 0
     who: str = ""
     section: Section = ""
+    filed: str = ""
 
 
 class Repository(Value, frozen=True, gc=False, omit_defaults=True):

@@ -23,6 +23,7 @@ from foldline._messages import replace
 from foldline._page.aloud import found_aloud
 from foldline._page.asides import asides_apart
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
+from foldline._page.drafts import drafts
 from foldline._page.earlier import dated
 from foldline._page.experiments import experiments
 from foldline._page.files import few_files, files, named_once
@@ -180,7 +181,7 @@ def _in_short(piece: Piece) -> Piece:
 
 def _told(brief: Brief, facts: Facts, apart: int) -> str:
     """The page, on which rules that are told apart have so many tokens."""
-    page = Page(max(brief.max_tokens, 0))
+    page = Page(max(brief.max_tokens - (0 if brief.fills else _spared(facts, brief)), 0))
     wants = _wants(brief, facts)
     standing = [r for r in rules(facts, brief.after) if page.is_small or r.text not in wants.words]
     held = apart if apart or not brief.after else listing(standing, page.budget)
@@ -201,6 +202,12 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     if brief.fills:
         page.widen("Files", _files(facts, files_room, page.room - FRAME))
     return page.text()
+
+
+def _spared(facts: Facts, brief: Brief) -> int:
+    """Tokens that a page need not have which leaves drafts to the files that have them: what else was said has no more to say."""
+    gone = estimate("\n".join(facts.pieces[i].text for i in sorted(drafts(facts))))
+    return min(gone, brief.max_tokens // 2)
 
 
 def _wants(brief: Brief, facts: Facts) -> Task:
@@ -247,6 +254,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     if not brief.fills:
         over -= failed_silently(facts)
         over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
+        over |= drafts(facts)
         over = without_beginnings(facts.pieces, over - experiments(facts))
     over -= {e.place for e in found if has_remedy(e.piece)}
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)

@@ -13,6 +13,7 @@ from foldline._facts.folders import grouped, without_names
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import READ, Candidate, Scale
+from foldline._page.drafts import drafts
 from foldline._page.files import by_file, in_folders
 from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
@@ -20,6 +21,9 @@ from foldline._page.wholes import goes_on
 
 GAP = " …"
 """What stands where some of a text is left out."""
+
+FILED = "written into "
+"""What stands before the names of texts that have the rest of a draft."""
 
 LEADS_IN = (":", "：")
 """How a text ends that says little without what stands behind it."""
@@ -57,6 +61,7 @@ class Turns:
         self._summed_up = Counter(piece.at for piece in facts.pieces if piece.section)
         self._room = scale.head
         self._for_reading = scale is READ
+        self._drafts = sorted(drafts(facts)) if self._for_reading else []
         self._heads = {(p.at, p.part): p.text for p in facts.pieces if p.kind in ("call", "change", "failure")}
         self._known: dict[tuple[tuple[int, str], ...], str] = {}
         """The lines of what was told before: a page is written several times until it fills its room."""
@@ -158,9 +163,16 @@ class Turns:
     def _report(self, group: Sequence[Candidate]) -> str:
         """A report; one with several gaps says once that it is told in short, and not at each of them."""
         more = _behind(group[-1].piece.text, GAP) if self._goes_on(group[-1]) else ""
+        more += self._filed(group[-1].piece)
         if sum(each.place > before.place + 1 for before, each in itertools.pairwise(group)) > 1:
             return f"{SHORTENED}{self._joined(group, gap='')}{more}"
         return self._joined(group) + more
+
+    def _filed(self, last: Piece) -> str:
+        """Into which texts the agent wrote what is left out of a report that was a draft of them."""
+        own = (self._pieces[i] for i in self._drafts if self._pieces[i].at == last.at)
+        names = dict.fromkeys(piece.filed for piece in own if piece.part == last.part)
+        return f" ({FILED}{', '.join(names)})" if names else ""
 
     def _joined(self, group: Sequence[Candidate], gap: str = GAP) -> str:
         """The texts of pieces in order, items in lines below the one that leads them in, with a `gap` where lines are left out; where a
