@@ -98,7 +98,7 @@ LOGS = runs("write", {"path": "notes/log.md", "content": "# Firings"}, id="log")
 def test_a_check_that_failed_until_something_was_edited_is_told_with_that(
     behind: Sequence[Message], told_of: str
 ) -> None:
-    [line] = told(*BROKEN, *behind, *bash("kiln test all", PASSED), DONE)
+    [line] = told(*BROKEN, *behind, *bash("kiln test all", PASSED))
     assert line == f"- `kiln test all` → exit 1; error: cannot read the clock of this machine{told_of}"
 
 
@@ -118,8 +118,12 @@ def test_a_run_that_the_user_stopped_is_no_remedy() -> None:
 
 def test_of_several_edited_files_those_are_named_that_the_failure_names() -> None:
     broken = bash("kiln test all", "Process exited with code 1\nOutput:\nsrc/clock.py:3: error: cannot read the clock")
-    [line] = told(*broken, *MENDS, *LOGS, *bash("kiln test all", PASSED), DONE)
+    [line] = told(*broken, *MENDS, *LOGS, *bash("kiln test all", PASSED))
     assert line.endswith("; mended in clock.py")
+
+
+def test_where_a_report_stands_behind_it_that_says_what_matters_of_it() -> None:
+    assert told(*BROKEN, *MENDS, *bash("kiln test all", PASSED), DONE) == []
 
 
 @pytest.mark.parametrize(

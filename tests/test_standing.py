@@ -378,6 +378,7 @@ def test_short_words_behind_the_page_are_told_with_what_they_take_up_there() -> 
     )
     assert "“2”, chosen: “2. add `test_dates`”" in first_line(menu, "2")
     assert "to “" not in first_line(offer, "add the test of the dates")
+    assert "to “" not in first_line(offer, "/review")
 
 
 def test_a_short_order_behind_the_page_is_named_though_an_older_request_says_what_it_is_about() -> None:

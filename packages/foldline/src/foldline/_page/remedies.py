@@ -18,7 +18,7 @@ from foldline._facts.told import CAUSE
 from foldline._facts.types import Facts, FailedCall, Piece
 from foldline._facts.work import BY_USER
 from foldline._messages import replace
-from foldline._page.superfluous import command_of, fault_of, is_edit
+from foldline._page.superfluous import command_of, fault_of, is_edit, led_to_report
 from foldline._patterns import pattern
 
 REMEDY = "; remedy: "
@@ -99,11 +99,13 @@ def has_remedy(piece: Piece) -> bool:
 
 
 def _mended(facts: Facts) -> Iterator[tuple[int, str]]:
-    """The places of failures of checks and code that are closed by a later run, behind an edit, each with what tells that."""
+    """The places of failures of checks and code that are closed by a later run, behind an edit, each with what tells that; not where
+    a report stands behind them, which says what matters of it."""
     closed = {fault.seen: fault for fault in facts.faults if fault.resolved}
+    reported = {*led_to_report(facts)} if closed else set()
     edits = [piece for piece in facts.pieces if piece.by == "tool" and is_edit(piece)] if closed else []
     for i, piece in enumerate(facts.pieces) if edits else ():
-        if piece.kind == "failure" and piece.at in closed and _is_of_code(piece):
+        if i not in reported and piece.kind == "failure" and piece.at in closed and _is_of_code(piece):
             attempt, key = family(command_of(piece)), closed[piece.at].key
             later = (p.at for p in facts.pieces[i + 1 :] if p.kind in _RUN and _is_run_of(attempt, p))
             newest = max((at for each, at in facts.passed.items() if closes(each, key)), default=-1)

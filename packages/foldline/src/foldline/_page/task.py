@@ -205,7 +205,7 @@ def _taken_up(facts: Facts, newest: str) -> str:
     """What short words behind the folded messages take up, which stands there as well: the option that they chose, else what the
     agent had said last before them; empty where they say by themselves what is wanted."""
     at = max((r.newest for r in facts.latest.requests), default=-1)
-    if at < facts.end or not (says_yes(newest) or _length(newest) <= LEANING):
+    if at < facts.end or newest.startswith("/") or not (says_yes(newest) or _length(newest) <= LEANING):
         return ""
     behind = [p for p in facts.latest.pieces if p.by == "agent" and p.at >= facts.end]
     chosen = [p.text for p in behind if p.kind == "answer" and p.at == at]
