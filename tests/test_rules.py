@@ -842,3 +842,32 @@ def test_what_is_ordered_again_for_other_work_stands() -> None:
 def test_words_that_only_choose_what_was_asked_are_no_rule(question: str, answer: str, rules: list[str]) -> None:
     facts = facts_of([user("Draw the lists of the harbour."), says(f"They are drawn. {question}"), user(answer)])
     assert [rule.text for rule in facts.rules if rule.lifetime == "standing"] == rules
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The originals are the only copies we have, so they stay exactly as they are.",
+        "Nothing outside /srv/data is written.",
+        "The names of the members are not to leave the machine.",
+        "The printer in the shed can't deal with names over 24 characters.",
+        "The crew may commit on harbour but not on main.",
+        "Shelf numbers keep leading zeros.",
+        "Bitte ohne Fremdwörter.",
+    ],
+)
+def test_how_things_are_to_be_is_a_rule_however_it_is_said(text: str) -> None:
+    assert [kind for _, kind in rules_in(text)] == ["standing"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Nothing in the log is wrong, but the page stays empty.",
+        "The test keeps failing on the server.",
+        "Which of the names are written with a dash?",
+        "I can't take more than this screenshot, it may help but I am not sure.",
+    ],
+)
+def test_how_things_are_is_none(text: str) -> None:
+    assert rules_in(text) == []
