@@ -119,7 +119,7 @@ LOGS = {
 @pytest.mark.parametrize("log", LOGS.values(), ids=list(LOGS))
 def test_a_receipt_survives_in_every_log_that_is_written(tmp_path: Path, log: bytes) -> None:
     path = tmp_path / "session.jsonl"
-    path.write_bytes(log)
+    path.write_bytes(log.replace(b"change the parser.", b"change the parser, and never touch the lexer."))
 
     def writes(brief: Brief, messages: Sequence[Message]) -> Draft:
         return Draft(GOOD, usage=Usage(600, 50, 400, 7), cost=0.0123, model="demo-1", calls=3)

@@ -893,7 +893,7 @@ def test_a_command_for_the_agent_is_what_the_user_asked_for() -> None:
     assert " ".join(p.text for p in facts.pieces if p.by == "harness") == BODY
     text = compose(Brief(800), facts)
     assert text.startswith("## Task now\n> /simplify\n")
-    assert "(the command says) You are improving" in text
+    assert "(the instructions say) You are improving" in text
 
 
 def test_a_skill_that_the_user_called_in_pi_is_a_request() -> None:

@@ -282,8 +282,25 @@ def test_what_code_saves_by_a_library_is_written(code: str) -> None:
 
 def test_a_path_may_be_called_by_any_spelling_of_its_name() -> None:
     written = runs("write_to_file", {"absolutePath": r"c:\Apps\tides\count.py", "content": "x = 1", "task_progress": "- [x] Count"})  # fmt: skip
-    assert files(written) == ["created: c:/Apps/tides/count.py"]
+    assert files(written) == ["created: C:/Apps/tides/count.py"]
     assert files(runs("replace_in_file", {"relativePath": "src/rows.py", "diff": "x"})) == ["changed: src/rows.py"]
+
+
+def test_a_file_is_told_once_whether_it_is_named_from_the_folder_of_the_work_or_as_a_whole() -> None:
+    home = "/srv/harbour/tides/"
+    work = [
+        *edit(f"{home}README.md", "x"),
+        *edit(f"{home}src/log.py", "x", id="f"),
+        *bash("git add README.md"),
+    ]
+    assert files(work) == [f"in {home}", "changed: README.md; src/log.py"]
+    elsewhere = [*work, *edit("/srv/other/README.md", "x", id="g")]
+    assert not any(line == f"in {home}" and "README.md" in line for line in files(elsewhere))
+
+
+def test_a_drive_is_the_same_one_in_small_and_in_capital_letters() -> None:
+    both = [*edit(r"c:\Apps\tides\count.py", "x"), *edit("C:/Apps/tides/count.py", "y", id="f")]
+    assert files(both) == ["changed: C:/Apps/tides/count.py"]
 
 
 def test_a_name_that_says_no_more_than_the_file_is_not_told_and_none_is_cut_within_a_word() -> None:

@@ -394,6 +394,8 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
         (MENU, "What would option 2 cost?", ""),
         (MENU, "Variante 2 geht nicht", ""),
         (MENU, "不要方案2", ""),
+        (MENU, "Option 2 (recommended): no lock files", "2. No lock files: the numbers come from the database."),
+        (MENU, "You mean option 2 (recommended): one file for all", ""),
     ],
 )
 def test_the_option_that_was_chosen_stands_beside_the_answer(menu: str, words: str, chosen: str) -> None:

@@ -245,6 +245,12 @@ def test_codex_replays_are_still_whose_they_were(tmp_path: Path) -> None:
     assert told(path) == [("user", "fix the pool"), ("harness", RULES), ("harness", "Never ask.")]
 
 
+def test_codex_may_not_have_written_yet_that_its_newest_message_was_typed(tmp_path: Path) -> None:
+    asked = item("user", "fix the pool"), typed("fix the pool")
+    assert told(codex(tmp_path, *asked, item("user", "and the well"))) == [("user", "fix the pool"), ("user", "and the well")]  # fmt: skip
+    assert told(codex(tmp_path, *asked, item("user", ENVIRONMENT)))[-1] == ("harness", ENVIRONMENT)
+
+
 def test_codex_without_the_screens_events_is_told_by_its_texts(tmp_path: Path) -> None:
     path = codex(tmp_path, item("user", ENVIRONMENT), item("user", "fix the pool"), item("user", REPORT))
     assert told(path) == [("harness", ENVIRONMENT), ("user", "fix the pool"), ("peer", REPORT)]
@@ -383,7 +389,7 @@ def test_the_example_that_openhands_puts_before_a_task_is_not_the_users() -> Non
     for (spans,) in (plain, framed):
         assert [span.text for span in spans if span.by == "user"] == ["Count the rows once."]
     page = extract(Brief(800), [user(EXAMPLE.format(issue)), reply("I look."), user("go on")]).text
-    assert "(the command) You MUST NOT change the tests." in page
+    assert "(the instructions) You MUST NOT change the tests." in page
     assert "list of numbers" not in page
 
 

@@ -381,6 +381,14 @@ def test_short_words_behind_the_page_are_told_with_what_they_take_up_there() -> 
     assert "to “" not in first_line(offer, "/review")
 
 
+def test_what_was_done_behind_the_page_before_short_words_there_is_no_task_now() -> None:
+    work = [TASK, LONG, *edit("src/a.py")]
+    closed = [*edit("src/b.py"), says("It writes gzip now."), user("Release version 2.1"), *edit("CHANGELOG.md")]
+    assert section(page_before(closed, work), "Task now") == []
+    asked = [*edit("src/b.py"), says("It writes gzip. How many files are kept?"), user("the last seven")]
+    assert section(page_before(asked, work), "Task now")[0] == f"> {TASK.text}"
+
+
 def test_a_short_order_behind_the_page_is_named_though_an_older_request_says_what_it_is_about() -> None:
     asked = user("Why does the nightly export of the invoices fail since Tuesday?")
     found = says("The share is full. Nothing else is wrong with it. Shall I make a pull request that empties it?")
@@ -826,6 +834,7 @@ echo DONE && cat patch.txt
 
 Never change these without a reason.
 Never scroll through a whole file. Instead, use the goto command.
+The tests are done. This means you DON'T have to modify the tests in any way!
 When you're satisfied with all of the changes you've made, simply run the submit command.
 </instructions>"""
 
@@ -833,10 +842,11 @@ When you're satisfied with all of the changes you've made, simply run the submit
 def test_what_a_template_orders_of_the_task_stands_on_the_page() -> None:
     text = page([user(TEMPLATE), *edit("src/rows.py"), says("The mirror is slow, so its rows come again.")])
     assert section(text, "Rules that stand") == [
-        "(the command) DO NOT MODIFY: Tests, configuration files (pyproject.toml, setup.cfg, etc.)",
-        "(the command) You MUST use this EXACT command to submit: echo DONE && cat patch.txt",
-        "(the command) Never scroll through a whole file. Instead, use the goto command.",
-        "(the command) When you're satisfied with all of the changes you've made, simply run the submit command.",
+        "(the instructions) DO NOT MODIFY: Tests, configuration files (pyproject.toml, setup.cfg, etc.)",
+        "(the instructions) You MUST use this EXACT command to submit: echo DONE && cat patch.txt",
+        "(the instructions) Never scroll through a whole file. Instead, use the goto command.",
+        "(the instructions) This means you DON'T have to modify the tests in any way!",
+        "(the instructions) When you're satisfied with all of the changes you've made, simply run the submit command.",
     ]
     assert section(text, "Task now") == ["> The rows of the export are counted twice where a mirror is slow."]
 
@@ -897,13 +907,13 @@ echo ROWS && cat sheet.txt
 def test_how_a_template_wants_the_work_handed_in_is_told_whole_in_its_order_and_first() -> None:
     text = page([user(HANDED_IN), *edit("src/rows.py"), says("The mirror is slow, so its rows come again.")])
     assert section(text, "Rules that stand") == [
-        "(the command) Once you are done with the rows, you MUST bring them as one sheet. Take these steps in this order:",
-        "(the command) Step 1: Write the sheet: Run `rows --all src/a src/b > sheet.txt` and list only what you changed. Keep the sheet out of the archive.",
-        "(the command) None of these belongs into the sheet: rows of a trial; the helpers",
-        "(the command) Step 2: Bring it (nothing else): Type exactly: echo ROWS && cat sheet.txt",
-        "(the command) Both are commands of their own.",
-        "(the command) Always look at the rows first.",
-        "(the command) Never ask for a password.",
+        "(the instructions) Once you are done with the rows, you MUST bring them as one sheet. Take these steps in this order:",
+        "(the instructions) Step 1: Write the sheet: Run `rows --all src/a src/b > sheet.txt` and list only what you changed. Keep the sheet out of the archive.",
+        "(the instructions) None of these belongs into the sheet: rows of a trial; the helpers",
+        "(the instructions) Step 2: Bring it (nothing else): Type exactly: echo ROWS && cat sheet.txt",
+        "(the instructions) Both are commands of their own.",
+        "(the instructions) Always look at the rows first.",
+        "(the instructions) Never ask for a password.",
     ]
 
 
@@ -1245,6 +1255,15 @@ def test_a_step_without_words_is_none() -> None:
     assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), *begun))
 
 
+def test_a_plan_that_nobody_touched_for_several_requests_is_over_though_a_report_named_its_last_step() -> None:
+    steps = [{"content": "Report the count of the rows", "status": "pending"}]
+    work = [TASK, *runs("TodoWrite", {"todos": steps}, id="t1"), *edit("src/a.py"), says("The count of the rows: 12. I report it.")]  # fmt: skip
+    assert "[ ] Report the count of the rows" in state(*work[1:])
+    others = ("Write the dates of the rows as well", "Name the columns of the dates", "Sort the columns by name", "Drop the oldest")  # fmt: skip
+    since = [m for ask in others for m in (user(ask), *edit("src/b.py"), says("That is done."))]
+    assert not any("[ ]" in line for line in state(*work[1:], *since))
+
+
 def test_boxes_in_a_text_that_was_drafted_are_no_plan() -> None:
     draft = "Here is the description:\n\n```markdown\n## Test plan\n- [x] unit tests\n- [ ] gated tests\n```"
     assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), says(draft)))
@@ -1419,7 +1438,7 @@ def test_how_a_task_is_handed_in_goes_before_other_orders() -> None:
     done = "When you're satisfied with what was made, you can hand it in by simply running the submit command, which ends it all."
     template = f"<pr_description>\nThe rows are counted twice.\n</pr_description>\n\n<instructions>\n{steps}\n{done}\n</instructions>"
     text = page([user(template), *edit("src/rows.py"), says("The mirror is slow.")], 640)
-    assert f"(the command) {done}" in section(text, "Rules that stand")
+    assert f"(the instructions) {done}" in section(text, "Rules that stand")
 
 
 @pytest.mark.parametrize("cut", [1, 5, 7, 8, 11])

@@ -503,6 +503,8 @@ def test_a_call_that_the_user_stopped_is_told_as_such() -> None:
     stopped = runs("Bash", {"command": "make mirror"}, "[Request interrupted by user for tool use]", error=True)
     told = happened([ASKED, *stopped, user("Only mirror_7, please."), says("It is mirrored."), LATER])
     assert "- `make mirror` → stopped by the user" in told
+    cancelled = bash("make mirror", "[Operation Cancelled] Reason: Operation cancelled", error=True)
+    assert "- `make mirror` → stopped by the user" in happened([ASKED, *cancelled, LATER])
 
 
 def test_what_is_reported_while_the_plan_is_ticked_off_is_the_report() -> None:

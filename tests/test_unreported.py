@@ -210,4 +210,4 @@ def test_how_to_hand_in_what_was_found_is_a_rule_of_the_task_order() -> None:
         "<pr_description>\nA word is hidden on the host mirror.desk.\n</pr_description>\n\n<instructions>\n"
         f"Remember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME.\n{submit}\n</instructions>"
     )
-    assert f"- (the command) {submit}" in page([user(order), *acts(FOUND)])
+    assert f"- (the instructions) {submit}" in page([user(order), *acts(FOUND)])

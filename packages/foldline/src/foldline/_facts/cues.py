@@ -16,6 +16,9 @@ _LABEL = 24
 _CHOICE = 300
 """Characters of the longest message that is looked through for an option that it chooses."""
 
+_TITLE = re.compile(r" ?\([^()\n]{1,40}\): ([^\n.,;]{3,80})|: ([^\n.,;]{3,80})$", re.MULTILINE)
+"""The title of an option, as one quotes it with its number."""
+
 _RESUMING = 80
 """Characters of the longest message that only says to go on."""
 
@@ -222,12 +225,14 @@ def option(words: str, menu: Iterable[str]) -> str:
     named = _chooses().finditer(words) if len(words) <= _CHOICE else ()
     found = next((each for each in named if _accepts(words, each)), None)
     label = next(filter(None, found.groups()), "").lower() if found else ""
-    if not label:
+    if not (found and label):
         return ""
+    titled = _TITLE.match(words, found.end())
+    title = (titled[1] or titled[2]).lower() if titled else ""
     begins = rf"(?:^|[\s;:,*])(?:(?:{_words('option')}) ?)?\(?{label}[.):]\**\s"
     behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
     for line in reversed([*menu]):
-        if begin := re.search(begins, line, re.IGNORECASE):
+        if (begin := re.search(begins, line, re.IGNORECASE)) and title in line.lower():
             chosen = re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
             return chosen[1:].replace("**", "", 1) if chosen.startswith("*") else chosen
     return ""

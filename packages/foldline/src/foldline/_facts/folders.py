@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 SHARED = 3
@@ -57,9 +57,10 @@ def folders_of(path: str) -> Iterator[str]:
 
 
 def with_slashes(path: str) -> str:
-    """A path of Windows as Python and Git Bash write it."""
-    windows = _DRIVE.match(path) or ("/" not in path and "\\ " not in path)
-    return path.replace("\\", "/") if windows else path
+    """A path of Windows as Python and Git Bash write it, its drive as Windows itself does."""
+    if _DRIVE.match(path):
+        return path[0].upper() + path[1:].replace("\\", "/")
+    return path if "/" in path or "\\ " in path else path.replace("\\", "/")
 
 
 def root_of(paths: Sequence[str]) -> str:
@@ -74,17 +75,23 @@ def root_of(paths: Sequence[str]) -> str:
 
 def home_of(paths: Iterable[str]) -> str:
     """The folder that paths without a beginning are meant from: the one in which whole paths name the same folders of two names or
-    more; empty where there is none, or not one alone."""
-    folders = {path[: path.rfind("/") + 1] for path in paths}
-    named = {folder for folder in folders if folder.count("/") >= NAMES and not is_absolute(folder)}
-    homes = {
-        folder[: i + 1]
-        for folder in folders
-        if named and is_absolute(folder)
-        for i, letter in enumerate(folder)
-        if letter == "/" and folder[i + 1 :] in named
-    }
-    return homes.pop() if len(homes) == 1 else ""
+    more, or that most of them lie in and that has files of the same names; empty where there is none, or not one alone."""
+    paths = [*paths]
+    whole, short = [p for p in paths if is_absolute(p)], [p for p in paths if not is_absolute(p)]
+    folders = {path[: path.rfind("/") + 1] for path in short}
+    return _alone(
+        _before({f for f in folders if f.count("/") >= NAMES}, {p[: p.rfind("/") + 1] for p in whole})
+    ) or _alone(home for home in _before({*short}, whole) if 2 * sum(p.startswith(home) for p in whole) > len(whole))
+
+
+def _before(ends: Set[str], whole: Iterable[str]) -> set[str]:
+    """The folders from which whole paths end as others are."""
+    return {p[: i + 1] for p in whole for i, letter in enumerate(p) if letter == "/" and p[i + 1 :] in ends}
+
+
+def _alone(homes: Iterable[str]) -> str:
+    found = {*homes}
+    return found.pop() if len(found) == 1 else ""
 
 
 def grouped(paths: Iterable[str]) -> str:

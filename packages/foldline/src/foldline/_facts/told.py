@@ -69,10 +69,10 @@ _SAID_BEFORE = pattern(r"^\((?:the agent had proposed|to that the agent said|bef
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""
 
-OWNER, PROJECT, COMMAND = "the user", "the project", "the command"
-"""Who gives an order: instructions of the user's own, those of the project, a command or a skill that is under way and has no name."""
+OWNER, PROJECT, COMMAND = "the user", "the project", "the instructions"
+"""Who gives an order: instructions of the user's own, those of the project, those of a command or a skill that is under way and has no name."""
 
-_GIVEN_BY = pattern(r"\((the user|the project|the command|skill [\w:.-]+|/[\w:-]+)\) (.*)")
+_GIVEN_BY = pattern(r"\((the user|the project|the instructions|the command|skill [\w:.-]+|/[\w:-]+)\) (.*)")
 """An order on a page, behind who gives it."""
 
 POINTER = "the project's own instructions hold as well (recall: {})"

@@ -333,8 +333,8 @@ METADATA = pattern(r"^[\w ]{3,40}\(untrusted[^)\n]*\):\s*\n```[a-z]*\n.*?\n```\s
 SLASH = pattern(r"/[\w:-]*$")
 """A command of a client without arguments."""
 
-STOPS = ("[Request interrupted by user", "<turn_aborted>")
-"""How a text begins that tells of a stop by the user: Claude Code, Codex."""
+STOPS = ("[Request interrupted by user", "<turn_aborted>", "[Operation Cancelled] Reason: Operation cancelled")
+"""How a text begins that tells of a stop by the user: Claude Code, Codex, Gemini CLI."""
 
 SUMMARY = rare(
     r"(?:This session is being continued from a previous conversation|Another language model (?:has )?(?:started|worked)|"

@@ -142,7 +142,7 @@ def _known(facts: Facts) -> _Known:
     since = (f for f in some if f.changed_at >= facts.end and f.path not in here and {*f.actions} != {STAGED})
     later = [_from(located, f).path for f in since]
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
-    root, home = base_of(facts), located or _home(facts)
+    root, home = base_of(facts) or located, located or _home(facts)
     if home and root.startswith(home):
         within = all(file.path.startswith(root) for file in changed_files(facts))
         root = root if located and within else home

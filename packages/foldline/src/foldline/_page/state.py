@@ -238,9 +238,9 @@ def changed_since(facts: Facts, known: Repository) -> list[str]:
     since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
         inside = [p for p in since if (known.folder and p.startswith(f"{known.folder}/")) or p in known.left]
-        return [path.removeprefix(f"{known.folder}/") for path in inside]
+        return [*dict.fromkeys(path.removeprefix(f"{known.folder}/") for path in inside)]
     paths = [path.removeprefix(root) for path in since]
-    paths = [path.removeprefix(f"{known.folder}/") for path in paths] if known.folder else paths
+    paths = [*dict.fromkeys(path.removeprefix(f"{known.folder}/") if known.folder else path for path in paths)]
     paths = [path for path in paths if not (_SETTING.match(path) or path.startswith("../"))]
     return [path for path in paths if not (root and is_absolute(path)) or _beside(root, path)]
 

@@ -66,11 +66,13 @@ class Task(NamedTuple):
 
 
 def task(facts: Facts, after: Sequence[str] = ()) -> Task:
-    """What the user wants now, oldest first; nothing where all that would be told are short words, and what the newest ones lean
-    on stands behind the folded messages."""
+    """What the user wants now, oldest first; nothing where what the newest words lean on stands behind the folded messages, and they
+    answer no question about what would be told."""
     wants = _wanted(facts, after)
+    if not after or not _leans_on_what_is_behind(facts, after[-1]):
+        return wants
     says = any(_length(text) >= SAYING for text in wants.asked().words)
-    return wants if says or not after or not _leans_on_what_is_behind(facts, after[-1]) else Task([])
+    return wants if says and _is_an_answer(facts) else Task([])
 
 
 def _wanted(facts: Facts, after: Sequence[str]) -> Task:
@@ -160,6 +162,15 @@ def _leans_on_what_is_behind(facts: Facts, newest: str) -> bool:
     said = max((r.newest for r in now.requests), default=-1)
     closed = any(p.kind == "report" and facts.end <= p.at < said for p in now.pieces)
     return closed and not says_yes(newest)
+
+
+def _is_an_answer(facts: Facts) -> bool:
+    """Whether the newest words came behind a report that ends with a question, or that no work led to."""
+    now = facts.latest
+    said = max((r.newest for r in now.requests), default=-1)
+    reports = [p.text for p in now.pieces if p.kind == "report" and p.at < said]
+    worked = any(p.by == "tool" and facts.end <= p.at < said for p in now.pieces)
+    return not worked or any(map(asks, reports[-1:]))
 
 
 def _interrupted(facts: Facts) -> list[UserRequest]:

@@ -156,7 +156,7 @@ class Turns:
             return anothers(self._joined(group, gap=""))
         if piece.kind == "thought":
             return f"{AMID}{anothers(self._joined(group))}"
-        mark = {"user": PASTED, "peer": "(another agent) ", "harness": "(the command says) "}.get(piece.by, "")
+        mark = {"user": PASTED, "peer": "(another agent) ", "harness": "(the instructions say) "}.get(piece.by, "")
         who = f"{piece.who}:{chr(10) if piece.item else ' '}" if piece.who else ""
         return mark + anothers(f"{who}{self._joined(group)}")
 

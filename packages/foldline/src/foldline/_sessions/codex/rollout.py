@@ -74,6 +74,8 @@ class Rollout:
         """What the newest compaction holds."""
         self.typed: set[str] = set()
         """What the user sent, as the events of the screen say; all else in the user's role was put there."""
+        self._newest = 0
+        """The line of the newest row: its event may not be written yet."""
         self._reply: list[RolloutEntry] = []
         """What was said since the last bill: a reply, and where its calls were answered what may be the next one."""
         self._open: set[str] = set()
@@ -84,6 +86,7 @@ class Rollout:
     def take(self, line: int, row: Json) -> bool:
         """Takes one row; False where it says nothing that a rollout could."""
         payload = mapping(row.get("payload"))
+        self._newest = line
         match row.get("type"):
             case "session_meta":
                 self._begin(payload)
@@ -161,7 +164,7 @@ class Rollout:
     def name_speakers(self) -> None:
         """Marks the messages in the user's role; a rollout without the screen's events has no marks."""
         for entry in (*self.live, *self.gone) if self.typed else ():
-            if entry.message.role == "user":
+            if entry.message.role == "user" and entry.order != (self._newest, 0):
                 whole = entry.message.text.strip() in self.typed
                 parts = tuple(
                     replace(p, by="user")
