@@ -298,6 +298,12 @@ def test_a_file_is_told_once_whether_it_is_named_from_the_folder_of_the_work_or_
     assert not any(line == f"in {home}" and "README.md" in line for line in files(elsewhere))
 
 
+def test_what_a_program_writes_and_the_agent_deletes_each_time_is_no_deleted_file() -> None:
+    run = [*bash("go test -coverprofile=coverage.out ./...", "ok"), *bash("rm -f coverage.out")]
+    assert files([*LAMP, *run]) == ["changed: src/lamp.py (shine)", "deleted: coverage.out"]
+    assert files([*LAMP, *run, *run]) == ["changed: src/lamp.py (shine)"]
+
+
 def test_a_drive_is_the_same_one_in_small_and_in_capital_letters() -> None:
     both = [*edit(r"c:\Apps\tides\count.py", "x"), *edit("C:/Apps/tides/count.py", "y", id="f")]
     assert files(both) == ["changed: C:/Apps/tides/count.py"]

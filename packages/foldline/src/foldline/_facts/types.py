@@ -57,8 +57,9 @@ class File(Value, frozen=True, gc=False, omit_defaults=True):
 
     @property
     def passed(self) -> bool:
-        """Whether the agent made it and deleted it again."""
-        return self.state == "deleted" and next(iter(self.actions), "") == "created"
+        """Whether the agent made it and deleted it again, or did nothing but delete it, and more than once: a program writes it."""
+        by_program = self.times > 1 and {*self.actions} == {"deleted"}
+        return self.state == "deleted" and (next(iter(self.actions), "") == "created" or by_program)
 
     @property
     def put_back(self) -> bool:

@@ -138,8 +138,9 @@ def _known(facts: Facts) -> _Known:
     known = {file.path for file in facts.files}
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some)
-    here = {file.path for file in facts.files if file.changed and file.changed_at < facts.end}
-    since = (f for f in some if f.changed_at >= facts.end and f.path not in here and {*f.actions} != {STAGED})
+    here = {f.path: f.state == "deleted" for f in facts.files if f.changed and f.changed_at < facts.end}
+    behind = (f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED})
+    since = (f for f in behind if f.path not in here or (f.state == "deleted" and not here[f.path]))
     later = [_from(located, f).path for f in since]
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
     root, home = base_of(facts) or located, located or _home(facts)
