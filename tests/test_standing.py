@@ -381,6 +381,13 @@ def test_short_words_behind_the_page_are_told_with_what_they_take_up_there() -> 
     assert "to “" not in first_line(offer, "/review")
 
 
+@pytest.mark.parametrize("words", ["It is pushed. The build is still running.", "ビルドの完了を待っています。"])
+def test_a_report_behind_the_page_that_waits_for_something_is_told_as_one_that_does(words: str) -> None:
+    behind = [*edit("src/b.py"), says("It writes gzip now."), user("Push it and watch the build."), *bash("git push"), says(words)]  # fmt: skip
+    told = page_before(behind, [TASK, LONG, *edit("src/a.py"), says("It is done.")]).splitlines()[0]
+    assert told.endswith("; the agent waits there for what still runs")
+
+
 def test_what_was_done_behind_the_page_before_short_words_there_is_no_task_now() -> None:
     work = [TASK, LONG, *edit("src/a.py")]
     closed = [*edit("src/b.py"), says("It writes gzip now."), user("Release version 2.1"), *edit("CHANGELOG.md")]

@@ -10,9 +10,10 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
-from foldline._facts.cues import asks, resumes
+from foldline._facts.cues import asks, resumes, waits
 from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, wide_letters
+from foldline._facts.splitting import split
 from foldline._facts.standing import (
     answered,
     clarifies,
@@ -197,7 +198,7 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     one before it; a short one where it makes that no part of what it `wants`."""
     over = "; the one before it is answered" if facts.requests and answered(facts) and not wants.words else ""
     if facts.now and answered(facts.now):
-        over = "; the report there ends with a question" if _asks_back(facts.now) else "; it is answered there"
+        over = f"; {_answered_below(facts.now)}"
     newest = next((text for text in reversed(after) if telling(text) or not accepts(text)), "")
     if len(waiting := _waiting(facts)) > 1:
         yield SEVERAL_BELOW + " and ".join(f"“{cut(' '.join(text.split()), ASKED)}”" for text in waiting[-2:])
@@ -225,10 +226,12 @@ def _taken_up(facts: Facts, newest: str) -> str:
     return f"{how}“{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
 
 
-def _asks_back(facts: Facts) -> bool:
-    """Whether the newest report ends with a question: what was asked waits for the user."""
-    said = [p.text for p in facts.pieces if p.kind == "report"]
-    return bool(said) and asks(said[-1])
+def _answered_below(now: Facts) -> str:
+    """How the newest request is answered: by a report, by one that ends with a question, or by one that waits for something."""
+    said = [p.text for p in now.pieces if p.kind == "report"]
+    if asks(said[-1]):
+        return "the report there ends with a question"
+    return "the agent waits there for what still runs" if any(map(waits, split(said[-1]))) else "it is answered there"
 
 
 def over_below(facts: Facts, words: Sequence[str]) -> Iterator[str]:
