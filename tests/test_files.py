@@ -304,6 +304,18 @@ def test_what_a_program_writes_and_the_agent_deletes_each_time_is_no_deleted_fil
     assert files([*LAMP, *run, *run]) == ["changed: src/lamp.py (shine)"]
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sips -s format png lamp.svg --out lamp.png --resampleHeightWidth 16 16",
+        "inkscape lamp.svg --export-filename=lamp.png",
+        "magick lamp.svg -resize 16x16 lamp.png",
+    ],
+)
+def test_what_a_program_converted_is_written(command: str) -> None:
+    assert files(bash(command, "lamp.png")) == ["created: lamp.png"]
+
+
 def test_a_drive_is_the_same_one_in_small_and_in_capital_letters() -> None:
     both = [*edit(r"c:\Apps\tides\count.py", "x"), *edit("C:/Apps/tides/count.py", "y", id="f")]
     assert files(both) == ["changed: C:/Apps/tides/count.py"]

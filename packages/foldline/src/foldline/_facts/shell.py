@@ -496,8 +496,18 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield from (("read", p, "") for p in _worked_on(args) if _is_path(p))
     elif name in _READERS and not outputs:
         yield from (("read", p, "") for p in paths if "/" in p or "." in p)
-    elif name in ("curl", "wget"):
-        yield from (("written", v, "") for o, v in pairwise(args) if o in ("-o", "-O", "--output") and _is_path(v))
+    elif name in _CONVERTERS:
+        parted = [part for arg in args for part in (arg.split("=", 1) if arg.startswith("--") else [arg])]
+        yield from (("written", v, "") for o, v in pairwise(parted) if o in _INTO and _is_path(v))
+    elif name in ("convert", "magick", "ffmpeg") and len(paths) >= 2:
+        yield "written", paths[-1], ""
+
+
+_CONVERTERS = frozenset(
+    {"curl", "wget", "sips", "rsvg-convert", "resvg", "inkscape", "cairosvg", "pandoc", "pdftotext"}
+)
+_INTO = frozenset({"-o", "-O", "--out", "--output", "--export-filename"})
+"""Programs that write what they fetched or converted into a file, and the options that name it."""
 
 
 _MANIFESTS = {
