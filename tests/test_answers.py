@@ -34,6 +34,8 @@ SAID = "12 passed in 0.3s"
         f"Command: pytest -q\nDirectory: (root)\nOutput: {SAID}\nError: (none)\nExit Code: 0\nSignal: 0\nBackground PIDs: (none)\nProcess Group PGID: 203",
         f"Output: {SAID}\nProcess Group PGID: 203",
         'MCP tool \'push\' reported tool error for function call: {"name":"push","args":{"text":"{\\"a\\": 1}"}} with response: [{"functionResponse":{"name":"push","response":{"content":[{"type":"text","text":"' + SAID + '"}],"isError":true}}}]',
+        f"[execute_command for 'cd /srv && pytest -q'] Result:\nCommand executed.\nOutput:\n{SAID}",
+        f"[execute_command] Result:\n{SAID}",
         f"{SAID}\n(Open file: n/a)\n(Current directory: /srv)\nbash-$",
     ],
 )  # fmt: skip

@@ -316,6 +316,19 @@ def test_what_a_program_converted_is_written(command: str) -> None:
     assert files(bash(command, "lamp.png")) == ["created: lamp.png"]
 
 
+@pytest.mark.parametrize(
+    ("looked_for", "ends", "put_in"),
+    [
+        ("------- SEARCH\n", "=======\n", "+++++++ REPLACE\n"),
+        ("<<<<<<< SEARCH\n:start_line:12\n-------\n", "=======\n", ">>>>>>> REPLACE\n"),
+    ],
+)
+def test_what_a_block_to_be_looked_for_and_replaced_defines_is_touched(looked_for: str, ends: str, put_in: str) -> None:
+    code = "  let lamp = 1;\n", "  let lamp = 1;\n  async function shine(hours) {\n  }\n"
+    diff = f"{looked_for}{code[0]}{ends}{code[1]}{put_in}"
+    assert files(runs("replace_in_file", {"path": "lamp.svelte", "diff": diff})) == ["changed: lamp.svelte (shine)"]
+
+
 def test_a_drive_is_the_same_one_in_small_and_in_capital_letters() -> None:
     both = [*edit(r"c:\Apps\tides\count.py", "x"), *edit("C:/Apps/tides/count.py", "y", id="f")]
     assert files(both) == ["changed: C:/Apps/tides/count.py"]

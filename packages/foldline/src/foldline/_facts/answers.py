@@ -54,6 +54,9 @@ _PLACE = rare(
 )
 """Behind an output of OpenHands, and of SWE-agent."""
 
+_HEADED = rare(r"\A\[\w+(?: for '[\s\S]{0,8000}?')?\] Result:\s*?\n(?:\s*Command executed\.\nOutput:\n)?")
+"""Before what a call brought, in Cline."""
+
 _DELEGATED = pattern(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)
 """Behind a sub-agent's report, in Claude Code."""
 
@@ -110,6 +113,7 @@ def unframed(answer: str) -> str:
     if answer.startswith("{") and '"content"' in answer and (said := _said_by_protocol(answer)):
         return said
     answer = _SCREEN.sub("", answer)
+    answer = _HEADED.sub("", answer) if answer.startswith("[") else answer
     if answer.startswith("<") or "</output>" in answer[-_EDGE:]:
         answer = _TAGS.sub("", answer)
     if answer.rstrip().endswith(("]", ")", "bash-$")):

@@ -74,6 +74,13 @@ _MADE = rare(r"^\*\*\* Add File: (.+?)\s*$", re.MULTILINE)
 _FILE = rare(r"^\*\*\* (?:Add|Update) File: (.+?)\s*$|^\+\+\+ (?:b/)?(\S+).*$", re.MULTILINE)
 
 
+_BLOCK = rare(
+    r"^[-<]{5,9} ?SEARCH>?[^\n]*\n(?::(?:start|end)_line:.*\n)*(?:-{5,9}\n)?(.*?)^={5,9}\s*?\n(.*?)^[+>]{5,9} ?REPLACE",
+    re.MULTILINE | re.DOTALL,
+)
+"""What was looked for and what was put in its place: Cline, Roo Code, Aider."""
+
+
 class NamesTouched(NamedTuple):
     """The names that an edit touches in a file."""
 
@@ -98,7 +105,10 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, N
     changes = (
         [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
     )
-    old, new = ("\n".join(_texts(changes, keys)) for keys in (_OLD, _NEW))
+    blocks = _BLOCK.findall(diff) if isinstance(diff := arguments.get("diff"), str) else []
+    old, new = (
+        "\n".join((*_texts(changes, keys), *(block[i] for block in blocks))) for i, keys in enumerate((_OLD, _NEW))
+    )
     names = _names(path, old, new)
     return {path: _NONE if not names.defined and arguments.keys() & _WHOLE else names}
 
