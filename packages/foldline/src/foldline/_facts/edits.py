@@ -105,7 +105,7 @@ def names_in_edits(arguments: Mapping[str, Any] | str, path: str) -> dict[str, N
     changes = (
         [arguments, *(each for each in several if isinstance(each, dict))] if isinstance(several, list) else [arguments]
     )
-    blocks = _BLOCK.findall(diff) if isinstance(diff := arguments.get("diff"), str) else []
+    blocks = _BLOCK.findall(diff[:_READ]) if isinstance(diff := arguments.get("diff"), str) else []
     old, new = (
         "\n".join((*_texts(changes, keys), *(block[i] for block in blocks))) for i, keys in enumerate((_OLD, _NEW))
     )
