@@ -853,6 +853,7 @@ def test_words_that_only_choose_what_was_asked_are_no_rule(question: str, answer
         "The printer in the shed can't deal with names over 24 characters.",
         "The crew may commit on harbour but not on main.",
         "Shelf numbers keep leading zeros.",
+        "wait, don't overwhelm me, tell me what the two are",
         "Bitte ohne Fremdwörter.",
     ],
 )
