@@ -294,6 +294,8 @@ def test_a_file_is_told_once_whether_it_is_named_from_the_folder_of_the_work_or_
         *bash("git add README.md"),
     ]
     assert files(work) == [f"in {home}", "changed: README.md; src/log.py"]
+    made = runs("Write", {"file_path": f"{home}LICENSE", "content": "all rights"})
+    assert files([*made, *work, *bash("git add LICENSE")])[1] == "created: LICENSE"
     elsewhere = [*work, *edit("/srv/other/README.md", "x", id="g")]
     assert not any(line == f"in {home}" and "README.md" in line for line in files(elsewhere))
 
@@ -327,6 +329,20 @@ def test_what_a_block_to_be_looked_for_and_replaced_defines_is_touched(looked_fo
     code = "  let lamp = 1;\n", "  let lamp = 1;\n  async function shine(hours) {\n  }\n"
     diff = f"{looked_for}{code[0]}{ends}{code[1]}{put_in}"
     assert files(runs("replace_in_file", {"path": "lamp.svelte", "diff": diff})) == ["changed: lamp.svelte (shine)"]
+
+
+def test_what_only_a_commit_says_is_new_or_gone_is_told_by_that() -> None:
+    said = "[main 1234567] Moor\n 3 files changed, 9 insertions(+)\n create mode 100644 src/moor.py\n delete mode 100644 old.py\n create mode 100644 src/lamp.py"
+    assert files([*LAMP, *bash('git add -A && git commit -m "Moor"', said)]) == [
+        "created: src/moor.py",
+        "changed: src/lamp.py (shine)",
+        "deleted: old.py",
+    ]
+    assert files(bash("git pull", said.partition("\n")[2])) == []
+
+
+def test_a_file_of_a_folder_beside_the_work_is_none_of_the_work() -> None:
+    assert files([*read("../port/src/lamp.py"), *LAMP]) == ["changed: src/lamp.py (shine)"]
 
 
 def test_a_drive_is_the_same_one_in_small_and_in_capital_letters() -> None:

@@ -392,6 +392,8 @@ def test_what_was_done_behind_the_page_before_short_words_there_is_no_task_now()
     work = [TASK, LONG, *edit("src/a.py")]
     closed = [*edit("src/b.py"), says("It writes gzip now."), user("Release version 2.1"), *edit("CHANGELOG.md")]
     assert section(page_before(closed, work), "Task now") == []
+    told = page_before([*closed, says("2.1 is out. Just let me know!")], work).splitlines()[0]
+    assert told == "The newest request stands in the messages below: “Release version 2.1”; it is answered there"
     asked = [*edit("src/b.py"), says("It writes gzip. How many files are kept?"), user("the last seven")]
     assert section(page_before(asked, work), "Task now")[0] == f"> {TASK.text}"
 

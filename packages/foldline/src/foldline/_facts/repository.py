@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, Literal
 
 from foldline._facts.merged import ends
 from foldline._facts.patterns import rare
@@ -52,6 +52,10 @@ _COMPARED = rare(
     re.MULTILINE,
 )
 """How a diff names a file: before its changes, or in a list of all."""
+
+_MODE = rare(r"^ (create|delete) mode \d{6} (\S.*?)[ \t]*$", re.MULTILINE)
+_MOST_MODES = 20
+"""The new and deleted files of one commit that are known by it: one of more brings another's work."""
 
 _AHEAD = rare(r"^(?:Your branch is ahead of '|(?:\W{1,4} )?\S+?\.\.\.\S+ \[ahead )", re.MULTILINE)
 """How git says that commits are not pushed, also where a wrapper puts another mark before it."""
@@ -149,6 +153,13 @@ def _named(known: tuple[Repository, ...], branch: str) -> tuple[Repository, ...]
         return known
     named_only = replace(only, compared=()) == Repository() or only.named_only
     return (replace(only, branch=branch, named_only=named_only),)
+
+
+def in_commit(answer: str) -> Iterator[tuple[Literal["created", "deleted"], str]]:
+    """The files that are new in a commit or gone with it, as git says behind it."""
+    found = _MODE.findall(answer)
+    for verb, path in found if len(found) <= _MOST_MODES else ():
+        yield ("created" if verb == "create" else "deleted"), path
 
 
 def opens_pull(name: str, code: str = "") -> bool:

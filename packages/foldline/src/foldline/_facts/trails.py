@@ -60,6 +60,12 @@ class Trails:
         if old is None or not old.changed:
             self.follow(File(path, "modified", {STAGED: 1}, at, last=at))
 
+    def committed(self, verb: Literal["created", "deleted"], path: str, at: int) -> None:
+        """Books that a commit of the agent's has a new file, or lost one, where nothing else tells how that came about."""
+        old = self.files.get(self._known_as(path))
+        if old is None or not old.changed or {*old.actions} <= {"read", STAGED}:
+            self.follow(File(path, verb, {verb: 1}, at, last=at))
+
     def follow(self, file: File) -> None:
         """Books what was done to a file after all that is booked."""
         path = self._known_as(file.path)
@@ -89,7 +95,7 @@ class Trails:
         if is_absolute(path):
             same = [k for k in alike if "/" in k and not is_absolute(k) and path.endswith(f"/{k}")]
         else:
-            same = [known for known in alike if known.endswith(f"/{path}")]
+            same = [known for known in alike if known.endswith(f"/{path}") and not known.startswith("../")]
         return same[0] if len(same) == 1 else path
 
     def _folder_known_as(self, folder: str) -> str:

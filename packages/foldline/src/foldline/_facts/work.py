@@ -22,7 +22,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rejected import as_made, rejected
-from foldline._facts.repository import noted, opened, opens_pull, stopped
+from foldline._facts.repository import in_commit, noted, opened, opens_pull, stopped
 from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged
 from foldline._facts.speakers import speaks, thinks
@@ -283,6 +283,8 @@ class Work:
             self.trails.repositories = self.repositories
             for path in staged(ended.command, action.where):
                 self.trails.staged(with_slashes(path), at)
+            for verb, path in in_commit(ended.answer) if ended.commit else ():
+                self.trails.committed(verb, path, at)
         if ended.command:
             self.running.put_out(ended.answer)
         if ended.command and ended.seen:

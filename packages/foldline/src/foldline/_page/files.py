@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
-from foldline._facts.edits import GONE, PROSE
+from foldline._facts.edits import GONE, PROSE, later_names
 from foldline._facts.folders import (
     BELOW,
     EARLIER,
@@ -199,8 +199,14 @@ def _from(home: str, file: File) -> File:
 
 
 def _once(some: Iterable[File]) -> list[File]:
-    """Files of which each path is told once, as it is last: of one that calls named in two ways both are known."""
-    return [*{file.path: file for file in some}.values()]
+    """Files of which each path is told once, as it is last: of one that calls named in two ways both are known, and one that was made
+    and changed under another name was made."""
+    told: dict[str, File] = {}
+    for file in some:
+        known = told.get(file.path)
+        more = known and file.state == "modified" and replace(known, names=later_names(known.names, file.names))
+        told[file.path] = more or file
+    return [*told.values()]
 
 
 def _read(facts: Facts, home: str) -> list[File]:
