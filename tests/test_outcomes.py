@@ -279,6 +279,12 @@ def test_what_pytest_names_as_failed_is_told_with_what_it_raised(command: str, o
     assert fault.partition(" → ")[2] == line
 
 
+def test_what_cannot_be_done_is_the_cause_and_no_warning_before_it() -> None:
+    warned = "WARNING: it may leave\n\t rewrites.  Hit Ctrl-C before proceeding to abort, then use an\nalternative tool.\n\nCannot rewrite branches: You have unstaged changes."
+    [fault] = told(bash("git filter-branch --all", warned, error=True))
+    assert fault == "open error: `git filter-branch --all` → Cannot rewrite branches: You have unstaged changes."
+
+
 MAVEN = """rc=0
 [ERROR] Failed to execute goal org.openapitools:openapi-generator-maven-plugin:5.4.0:generate on project mod-items: The parameters 'inputSpec' are missing or invalid -> [Help 1]
 [ERROR]

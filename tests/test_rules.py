@@ -854,6 +854,7 @@ def test_words_that_only_choose_what_was_asked_are_no_rule(question: str, answer
         "The crew may commit on harbour but not on main.",
         "Shelf numbers keep leading zeros.",
         "wait, don't overwhelm me, tell me what the two are",
+        "use uv as the package manager",
         "Bitte ohne Fremdwörter.",
     ],
 )

@@ -24,7 +24,7 @@ _EXIT = rare(
 )
 _STRONG = rare(
     r"^[ \t]*(?:Traceback \(most recent call last\)|[\w.]*(?:Error|Exception)\b:? ?|error(?:\[\w+\])?:|npm ERR!|fatal:|panic:|FAILED\b|(?:--- )?FAIL:|E   \w|ERROR \S+\.py\b"
-    r"|\*\* \(\w|PHP (?:Fatal|Parse) error: |In [\w./-]+\.php line \d+:)"
+    r"|\*\* \(\w|PHP (?:Fatal|Parse) error: |In [\w./-]+\.php line \d+:|Cannot \w+ [\w ]{2,40}: )"
     r"|: error(?:\s\w+)?: |: Error - |@ error/\w|: command not found|: executable file not found|: No such file or directory|: Permission denied|error TS\d+",
     re.MULTILINE,
 )
