@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from foldline._facts.patterns import rare
+from foldline._facts.wrappers import HEAD_OF_RESULT
 from foldline._patterns import pattern
 
 _REPORTS = (
@@ -54,7 +55,7 @@ _PLACE = rare(
 )
 """Behind an output of OpenHands, and of SWE-agent."""
 
-_HEADED = rare(r"\A\[\w+(?: for '[\s\S]{0,8000}?')?\] Result:\s*?\n(?:\s*Command executed\.\nOutput:\n)?")
+_HEADED = rare(rf"\A{HEAD_OF_RESULT}\s*?\n(?:\s*Command executed\.\nOutput:\n)?")
 """Before what a call brought, in Cline."""
 
 _DELEGATED = pattern(r"(?:\n*(?:agentId: \w+[^\n]*|<usage>.*?</usage>))+\s*\Z", re.DOTALL)

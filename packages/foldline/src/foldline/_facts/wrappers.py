@@ -130,9 +130,10 @@ SIGNED: tuple[tuple[Speaker, str, str], ...] = (
 )
 """How another's text begins, and what else stands in it."""
 
-RESULT = rare(
-    r"\[\w+(?: for '[\s\S]{0,8000}?')?\] Result:|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>"
-)
+HEAD_OF_RESULT = r"\[\w+(?: for '[\s\S]{0,8000}?')?\] Result:"
+"""The pattern of what Cline and Roo Code write over what a call brought."""
+
+RESULT = rare(rf"{HEAD_OF_RESULT}|EXECUTION RESULT of \[|<returncode>|<observation>|<task>\s*</task>")
 """How the tools of Cline, Roo Code, OpenHands and mini-swe-agent answer in the user's role."""
 
 ADDRESSED = pattern(
