@@ -78,10 +78,13 @@ def home_of(paths: Iterable[str]) -> str:
     more, or that most of them lie in and that has files of the same names; empty where there is none, or not one alone."""
     paths = [*paths]
     whole, short = [p for p in paths if is_absolute(p)], [p for p in paths if not is_absolute(p)]
-    folders = {path[: path.rfind("/") + 1] for path in short}
-    return _alone(
-        _before({f for f in folders if f.count("/") >= NAMES}, {p[: p.rfind("/") + 1] for p in whole})
-    ) or _alone(home for home in _before({*short}, whole) if 2 * sum(p.startswith(home) for p in whole) > len(whole))
+    named = {folder for folder in map(_folder, short) if folder.count("/") >= NAMES}
+    of_most = (home for home in _before({*short}, whole) if 2 * sum(p.startswith(home) for p in whole) > len(whole))
+    return _alone(_before(named, {*map(_folder, whole)})) or _alone(of_most)
+
+
+def _folder(path: str) -> str:
+    return path[: path.rfind("/") + 1]
 
 
 def _before(ends: Set[str], whole: Iterable[str]) -> set[str]:

@@ -14,8 +14,9 @@ _PRINTED = (
     r"File \"[^\"\n]+\", line \d|Traceback \(most recent|goroutine \d+ \[|npm (?:ERR!|error) |"
     r"(?:Uncaught |Caused by: )?(?:[\w.]{1,80}[a-z_](?:Error|Exception|Warning)|Error|ERROR|error|fatal|panic)"
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
+    # steps of the build of an image
+    r"#\d{1,3} (?:\[[^\]\n]{1,60}\] |\d+\.\d{1,3} |DONE \d|CACHED$|sha256:|exporting |naming to |transferring )|"
     # logs: a date with a time, a time with its fraction, a level in brackets
-    r"#\d{1,3} (?:\[[^\]\n]{1,60}\] |\d+\.\d{1,3} |DONE \d|CACHED$|sha256:|exporting |naming to |transferring )|"  # a build of an image
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]"
 )
 _DRAWN = r"[│┃╭╰├└┌⎿⏺]"

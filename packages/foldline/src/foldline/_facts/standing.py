@@ -218,9 +218,9 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
     if sum(r.at > touched for r in facts.requests) >= _MOVED_ON and (closing or facts.plan_at is None):
-        reports = [p for p in facts.pieces if p.kind == "report" and p.at > touched]
-        closing = [p for p in reports if p.at == reports[-1].at or facts.plan_at is None]
-        asked = True
+        since = [p for p in facts.pieces if p.kind == "report" and p.at > touched]
+        newest = [p for p in since if p.at == since[-1].at]
+        closing, asked = since if facts.plan_at is None else newest, True
     for todo in facts.todos[_reached(facts) :]:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
         if todo.text and todo.status in ("pending", "in_progress") and not forgotten:

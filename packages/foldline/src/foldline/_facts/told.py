@@ -73,7 +73,7 @@ OWNER, PROJECT, COMMAND = "the user", "the project", "the instructions"
 """Who gives an order: instructions of the user's own, those of the project, those of a command or a skill that is under way and has no name."""
 
 _GIVEN_BY = pattern(r"\((the user|the project|the instructions|the command|skill [\w:.-]+|/[\w:-]+)\) (.*)")
-"""An order on a page, behind who gives it."""
+"""An order on a page, behind who gives it; "the command" as pages before had it."""
 
 POINTER = "the project's own instructions hold as well (recall: {})"
 """The line that says where the others are."""

@@ -203,9 +203,10 @@ def _once(some: Iterable[File]) -> list[File]:
     and changed under another name was made."""
     told: dict[str, File] = {}
     for file in some:
-        known = told.get(file.path)
-        more = known and file.state == "modified" and replace(known, names=later_names(known.names, file.names))
-        told[file.path] = more or file
+        if file.path in told and file.state == "modified":
+            known = told[file.path]
+            file = replace(known, names=later_names(known.names, file.names))
+        told[file.path] = file
     return [*told.values()]
 
 

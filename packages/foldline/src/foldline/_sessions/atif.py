@@ -62,11 +62,9 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     if reasoning := string(step.get("reasoning_content")):
         parts.append(Thinking(reasoning))
     calls = [call for each in mappings(step.get("tool_calls")) if (call := _call(each))]
-    nothing = [
-        reasoning,
-        *(f"Executed {call.name} {call.id}" for call in calls),
-    ]  # what is written where nothing was said
-    if step.get("message") not in nothing:
+    # what agents write there where they said nothing
+    unsaid = [reasoning, *(f"Executed {call.name} {call.id}" for call in calls)]
+    if step.get("message") not in unsaid:
         parts += _content(step.get("message"))
     source = step.get("source")
     if source == "agent" and (parts or calls):
