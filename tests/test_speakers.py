@@ -803,6 +803,10 @@ SERVICES = "Attaching to desk\n" + "desk-1  | waiting for the lorry\n" * 6 + "de
 PASTES = [
     ("build and services", f"it stops\n\n{BUILD}{SERVICES}\n\nwhy is that so?", [("user", "it stops"), ("paste", f"{BUILD}{SERVICES}"), ("user", "why is that so?")]),
     ("table of two columns", "desk | north\nlorry | south\nhall | east\ngate | west", [("user", "desk | north\nlorry | south\nhall | east\ngate | west")]),
+    ("tests", "two fail:\ntests/test_a.py::test_b PASSED [ 50%]\ntests/test_a.py::test_c FAILED [100%]\nwhy?", [("user", "two fail:"), ("paste", "tests/test_a.py::test_b PASSED [ 50%]\ntests/test_a.py::test_c FAILED [100%]"), ("user", "why?")]),
+    ("sizes", "what may go?\n 512  a/b.log\n 20K  a/c.log\n 1.5M  d.db\n 4  e/f.txt", [("user", "what may go?"), ("paste", "512  a/b.log\n 20K  a/c.log\n 1.5M  d.db\n 4  e/f.txt")]),
+    ("settings", "as it stands:\nPOLL=20\nPORT = 8071\nFEED_URL=http://feed\nDB=/var/db", [("user", "as it stands:"), ("paste", "POLL=20\nPORT = 8071\nFEED_URL=http://feed\nDB=/var/db")]),
+    ("few settings", "POLL = 20\nPORT = 8071", [("user", "POLL = 20\nPORT = 8071")]),
     ("fence", "use this:\n```json\n{\"never\": 1}\n```\nplease", [("user", "use this:"), ("paste", "```json\n{\"never\": 1}\n```"), ("user", "please")]),
     ("all quoted", "> Pick up the pool first,\n  > and then its tests.", [("user", "> Pick up the pool first,\n  > and then its tests.")]),
     ("quoted", "> it is slow\nis that so?", [("paste", "> it is slow"), ("user", "is that so?")]),

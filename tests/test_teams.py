@@ -92,3 +92,19 @@ def test_words_that_a_client_recorded_twice_are_told_once() -> None:
     words = "The table has two ways.\n\nOptions:\n1. By month: `TIDES_M`.\n2. By week: `TIDES_W`.\n\nWhich one?"
     told = page([user("How could the tides be kept?"), says(words), says(words)])
     assert [told.count(each) for each in ("The table has two ways.", "`TIDES_M`", "`TIDES_W`")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "head", ["[agent scout → lead, job-1]", "[sub-agent scout]", "[scout -> lead]", "[from the scout agent]"]
+)
+def test_a_report_below_a_line_with_its_sender_is_told_by_its_words(head: str) -> None:
+    report = f'{head}\nThe double booking comes from hold_seat() in seats/holds.py.\n"quoted", order)\nreturn None'
+    told = page([user("Find out how two people can buy one seat."), user(report)])
+    assert "(another agent) scout: The double booking comes from hold_seat() in seats/holds.py." in told
+
+
+def test_a_report_that_is_cut_off_in_its_record_is_told_by_its_longer_texts() -> None:
+    finding = "The lock of the ferry table is taken twice in one request, so that the second one waits for the first."
+    told = page([user("Why does it hang?"), user(f'[agent scout → lead]\n[{{"finding": "{finding}", "li')])
+    assert finding in told
+    assert '"finding"' not in told

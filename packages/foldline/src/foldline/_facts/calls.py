@@ -13,6 +13,7 @@ from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_
 from foldline._facts.in_short import in_short, only_sets_up
 from foldline._facts.others import answer_of, asked_of, is_notice, said_in_report
 from foldline._facts.outcomes import Outcome
+from foldline._facts.pasted import without_output
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
 from foldline._facts.repository import COMMITTED, SHORTENED, goes_on
@@ -275,7 +276,7 @@ class EndedCall(Value, frozen=True, dict=True):
             return False
         if reads:
             return True
-        said = len(said_in_report(answer)) if len(answer) > _SHORT else 0
+        said = len(without_output(said_in_report(answer))) if len(answer) > _SHORT else 0
         return said > _SHORT and (said * 2 > len(answer) or record_of(answer) is not None)
 
     @property

@@ -12,6 +12,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.splitting import split
 from foldline._facts.texts import passages, record_of
 from foldline._facts.tool_calls import DELEGATING, arguments_of, withheld, words_of
+from foldline._facts.wrappers import ADDRESSED
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
@@ -51,6 +52,15 @@ _LETTER = rare(
     re.DOTALL,
 )
 """The same of Claude Code, which says around it what such a message may not do."""
+
+_HEADED_BY = pattern(
+    r"\[(?:from (?:the )?)?(?:(?:sub-?)?agent\b[ :]*)?([\w .-]{0,30}?)(?: agent)?(?: (?:→|->) [^\]\n]*)?(?:,[^\]\n]*)?\][ \t]*\n",
+    re.IGNORECASE,
+)
+"""How hosts put the sender into a line over a report, in brackets."""
+
+_RECORD = pattern(r"[\[{]\s*(?:[\"\[{\]}]|\Z)")
+"""How a record begins, which may end before it does."""
 
 _FINISHED = rare(r"<summary>[^<\"\n]{0,20}\"([^<\"\n]{1,80})\"")
 """How a client's notice names the agent that ended, or its task."""
@@ -104,10 +114,12 @@ _ANSWER_OF = pattern(r"agent://([\w.@-]{1,60})")
 def said_in_report(report: str) -> str:
     """What other agents said, without the client's frame, notice or record around it; a record that holds no sentence says nothing."""
     report = _ENDED.sub("", report)
+    if ADDRESSED.match(report):
+        report = _HEADED_BY.sub("", report, count=1)
     framed = _framed(report)
     noticed = None if framed else _TAG.fullmatch(report)
     inside = (framed[2] if framed else noticed[2] if noticed else report).strip()
-    if inside[:1] in ("{", "["):
+    if _RECORD.match(inside):
         return _said_in_record(inside)
     return inside if framed else said_in_notice(report)
 
@@ -115,6 +127,7 @@ def said_in_report(report: str) -> str:
 def named_in_report(report: str) -> str:
     """Who reports, as the client's frame or notice has it; empty where it does not say."""
     found = _framed(report) or (_FINISHED.search(report) if report.startswith("<") else None)
+    found = found or (_HEADED_BY.match(report) if ADDRESSED.match(report) else None)
     return found[1].strip().rpartition("/")[2][:_NAME] if found else ""
 
 

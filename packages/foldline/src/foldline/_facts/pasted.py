@@ -16,6 +16,9 @@ _PRINTED = (
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
     # steps of the build of an image
     r"#\d{1,3} (?:\[[^\]\n]{1,60}\] |\d+\.\d{1,3} |DONE \d|CACHED$|sha256:|exporting |naming to |transferring )|"
+    # runners of tests: what came of each
+    r"\S{1,200}::\S{1,200} (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b|(?:PASSED|FAILED|ERROR) \S{1,200}::|--- (?:PASS|FAIL|SKIP): |"
+    r"=== RUN |test \S{1,200} \.\.\. (?:ok|FAILED|ignored)\b|"
     # logs: a date with a time, a time with its fraction, a level in brackets
     r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]"
 )
@@ -63,6 +66,9 @@ _LOGGED = 12
 _CLOCK = pattern(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
 _SERVICE = pattern(r"([a-z0-9][\w.-]{0,60}) +\|(?: |$)")
 """The name of a service before what it put out, as Docker Compose has it."""
+
+_SIZED, _SET = pattern(r"\s*\d[\d.,]*[KMGT]?\s+[^\s\d]\S*\s*$"), pattern(r"\s*[A-Z_][A-Z0-9_]+ ?= ?\S+\s*$")
+"""A file behind its size or its lines, as `du` and `wc` have them; a constant or a variable of the environment with its value."""
 
 _GAP = pattern(r"\S(?:\t| {2,})\S")
 
@@ -174,6 +180,10 @@ def _shape(line: str) -> str:
         return "clock"
     if service := _SERVICE.match(head):
         return service[1]
+    if _SIZED.match(line):
+        return "size"
+    if _SET.match(line):
+        return "setting"
     return "columns" if "  " in line.strip() and len(_GAP.findall(line.strip())) >= 2 else ""
 
 
