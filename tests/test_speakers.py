@@ -838,15 +838,31 @@ PASTES = [
         "System notice: the connection was restored.",
         "<environment>\ncwd: /srv/parcels\nbranch: main\n</environment>",
         "<session_reminder id='3'>Two tasks are still open.</session_reminder>",
+        "<session>\nhost: kelp-03\ncwd: /srv/vault\n</session>",
+        "[supervisor] No input from the owner for 6 h. Sessions must not idle longer than 8 h.",
+        '<desk-notice source="dispatch">Visit V-12 was released. Agents must rebook within a day.</desk-notice>',
     ],
 )
 def test_a_note_of_the_system_is_not_the_users(text: str) -> None:
     assert {span.by for span in spans_of(text)} == {"harness"}
 
 
+def test_a_report_in_a_tag_with_its_sender_is_another_agents() -> None:
+    assert spans_of('<meldung von="farn" auftrag="A-06">\nDie Vorlage ist da.\n</meldung>')[0].by == "peer"
+
+
+def test_what_an_application_signs_with_its_name_is_not_the_users() -> None:
+    prompt = Message("system", (Text("You are Wren, the assistant in the Tidewrack app."),))
+    notice = Message("user", (Text("[Tidewrack] This thread was opened on a second device."),))
+    asked = Message("user", (Text("[Frontend] The button is dead, fix it."),))
+    assert [span.by for spans in spoken([prompt, notice, asked])[1:] for span in spans] == ["harness", "user"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        '<div class="box">Fix the colours of this box.</div>',
+        '<user_query kind="text">Fix the colours.</user_query>',
         "(system tests first, please)",
         "[system] is a bad name for a column, rename it",
         "System notices come twice: once by mail, once on the screen. Fix that.",

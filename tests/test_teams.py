@@ -103,6 +103,17 @@ def test_a_report_below_a_line_with_its_sender_is_told_by_its_words(head: str) -
     assert "(another agent) scout: The double booking comes from hold_seat() in seats/holds.py." in told
 
 
+def test_a_report_in_a_tag_that_names_its_sender_is_told_by_its_words() -> None:
+    told = page(
+        [
+            user("Wie weit ist die Liste?"),
+            user('<meldung von="farn" auftrag="A-06">\nListe in tide.csv ist da.\n</meldung>'),
+        ]
+    )
+    assert "(another agent) farn: Liste in tide.csv ist da." in told
+    assert "<meldung" not in told
+
+
 def test_a_report_that_is_cut_off_in_its_record_is_told_by_its_longer_texts() -> None:
     finding = "The lock of the ferry table is taken twice in one request, so that the second one waits for the first."
     told = page([user("Why does it hang?"), user(f'[agent scout → lead]\n[{{"finding": "{finding}", "li')])

@@ -12,7 +12,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.splitting import split
 from foldline._facts.texts import passages, record_of
 from foldline._facts.tool_calls import DELEGATING, arguments_of, withheld, words_of
-from foldline._facts.wrappers import ADDRESSED
+from foldline._facts.wrappers import ADDRESSED, SENDER
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
@@ -70,8 +70,8 @@ _ENDED = pattern(
 )
 """How Gemini CLI begins what it hands on of an agent that ended."""
 
-_TAG = pattern(r"<([\w-]{1,40})>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
-"""A notice that is nothing but a tag around a record."""
+_TAG = pattern(r"<([\w-]{1,40})((?:\s[^<>\n]*)?)>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
+"""A notice that is nothing but a tag around a record, or a report around which the sender stands in one."""
 
 _SAID = pattern(r'"(?:[^"\\]|\\.){80,}(?:"|\Z)', re.DOTALL)
 """A text in a record, which may end before it does."""
@@ -118,16 +118,18 @@ def said_in_report(report: str) -> str:
         report = _HEADED_BY.sub("", report, count=1)
     framed = _framed(report)
     noticed = None if framed else _TAG.fullmatch(report)
-    inside = (framed[2] if framed else noticed[2] if noticed else report).strip()
+    inside = (framed[2] if framed else noticed[3] if noticed else report).strip()
     if _RECORD.match(inside):
         return _said_in_record(inside)
-    return inside if framed else said_in_notice(report)
+    return inside if framed or (noticed and noticed[2]) else said_in_notice(report)
 
 
 def named_in_report(report: str) -> str:
     """Who reports, as the client's frame or notice has it; empty where it does not say."""
     found = _framed(report) or (_FINISHED.search(report) if report.startswith("<") else None)
     found = found or (_HEADED_BY.match(report) if ADDRESSED.match(report) else None)
+    if not found and (tag := _TAG.fullmatch(report)):
+        found = SENDER.search(tag[2])
     return found[1].strip().rpartition("/")[2][:_NAME] if found else ""
 
 

@@ -91,6 +91,23 @@ _HEAD = 16
 _DOCUMENT = pattern(r"^#{2,6} [^\n]+\n+(?=# \S)", re.MULTILINE)
 """A heading right over the title of a document, which nobody writes above a title of one's own."""
 
+_MAIL_HEAD = pattern(
+    r"\s*>?\s*\**(?:From|To|Cc|Sent|Date|Subject|Re|Fwd?|Von|An|Gesendet|Datum|Betreff|De|Para|Enviado|Fecha|Asunto|Dari|Kepada|Tanggal|Perihal|À|Objet"
+    r"|发件人|收件人|主题|日期|差出人|宛先|件名|日時|보낸 ?사람|받는 ?사람|제목|날짜)\**\s?[:：] ?\S",
+)
+_ADDRESS = pattern(r"<?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?\s*$")
+_FEWEST_HEADS = 2
+"""Lines of the head of a mail; one is enough that ends with an address."""
+
+_SIGNS_OFF = pattern(
+    r"\s*(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours(?: \w+)?|thanks|many thanks|mfg|mit \w+ grüßen|(?:viele|beste|liebe|schöne) grüße|gruß|lg|vg"
+    r"|saludos|un saludo|atentamente|cordialmente|salam|hormat (?:kami|saya)|terima kasih|此致|祝好|以上|よろしくお願い\S*|敬具|감사합니다|드림)\b[\s,.!-]*",
+    re.IGNORECASE,
+)
+"""How a mail ends, before the names of who wrote it."""
+
+_SALUTES = pattern(r"\s*(?:dear|hi|hello|hallo|liebe\w*|sehr geehrte\w*|guten (?:tag|morgen)|hola|estimad\w+|buen\w+ (?:días|tardes)|yth|halo)\b[^\n]{0,60}[,:!.]?\s*$", re.IGNORECASE)
+
 _BULLET = pattern(r"\s*(?:[-*•] |\d{1,3}[.)] )")
 _FENCE = pattern(r"\s{0,3}(?:```|~~~)")
 _CODE_BLOCK = pattern(
@@ -153,6 +170,36 @@ def without_document(text: str) -> str:
     """The text up to a document that was pasted below a heading of its own: what that says is not what the user says."""
     found = _DOCUMENT.search(text) if "\n# " in text else None
     return text[: found.start()] if found and text[: found.start()].strip() else text
+
+
+def without_mail(text: str) -> str:
+    """The text without the mails that were pasted: from their head to their signature, else to the end of their first paragraph."""
+    lines = text.splitlines(keepends=True)
+    heads = [bool(_MAIL_HEAD.match(line)) for line in lines]
+    kept: list[str] = []
+    at = 0
+    while at < len(lines):
+        many = next((n for n in range(len(lines) - at) if not heads[at + n]), len(lines) - at)
+        addressed = many == 1 and _ADDRESS.search(lines[at])
+        if many >= _FEWEST_HEADS or addressed:
+            at = _end_of_mail(lines, at + many)
+        else:
+            kept.append(lines[at])
+            at += 1
+    return "".join(kept) if at and len(kept) < len(lines) else text
+
+
+def _end_of_mail(lines: list[str], start: int) -> int:
+    """The line behind a mail whose head ends before one."""
+    signed = next((at for at in range(start, min(start + _LONGEST, len(lines))) if _SIGNS_OFF.match(lines[at])), None)
+    at = start if signed is None else signed
+    while at < len(lines) and not lines[at].strip():
+        at += 1
+    if at == start and at + 2 < len(lines) and _SALUTES.match(lines[at]) and not lines[at + 1].strip():
+        at += 2
+    while at < len(lines) and lines[at].strip():
+        at += 1
+    return at
 
 
 def _alike(lines: list[str]) -> Iterator[int]:

@@ -17,7 +17,7 @@ import msgspec
 
 from foldline._facts.cues import leans, points_back
 from foldline._facts.language import language_of, read_words, script_of
-from foldline._facts.pasted import without_document
+from foldline._facts.pasted import without_document, without_mail
 from foldline._facts.patterns import Patterns, parts_of, rare
 from foldline._facts.splitting import BULLET, Sentence, sentences
 from foldline._patterns import pattern
@@ -137,7 +137,7 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
     the work at hand; what only goes on about a rule stands with it. `spoken_before` is the language that was spoken before.
     """
     language = language_of(message, spoken_before)
-    said = list(sentences(without_document(message)))
+    said = list(sentences(without_mail(without_document(message))))
     short = not is_long(message)
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0

@@ -49,11 +49,18 @@ def spoken(
     observed = _observed(messages)
     refused = _refused(messages)
     made: list[tuple[Span, ...]] = []
+    prompt = "\n".join(message.text for message in messages[:1] if message.role == "system")
     for at, message in enumerate(messages):
         asking.update((call.id, _talking_tool(call)) for call in message.calls)
-        mark = speaker(message) if speaker else None
+        mark = (speaker(message) if speaker else None) or ("harness" if prompt and _signed(message, prompt) else None)
         made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at])))
     return made
+
+
+def _signed(message: Message, prompt: str) -> bool:
+    """Whether a message in the user's role is signed with the name of the application that the prompt speaks of."""
+    name = known.HOST.match(message.text) if message.role == "user" else None
+    return name is not None and f" {name[1]}" in prompt
 
 
 def spans_of(text: str, by: Speaker = "") -> tuple[Span, ...]:
@@ -85,7 +92,17 @@ def whose(text: str) -> Speaker:
         close = f"</{tag[1]}>"
         if text.find(close) == len(text) - len(close):
             return known.BLOCKS[tag[1]]
+    if text.startswith("<") and (by := _of_tag(text)):
+        return by
     return "harness" if known.SUMMARY.match(text[:200]) or _hosts(text) else ""
+
+
+def _of_tag(text: str) -> Speaker:
+    """Whose a text is that stands in one tag of a host's; empty for others."""
+    tag = known.WHOLE_TAG.fullmatch(text)
+    if tag is None or not (tag[2] or "-" in tag[1] or "_" in tag[1]) or text.count(f"</{tag[1]}>") > 1:
+        return ""
+    return "peer" if known.SENDER.search(tag[2]) else "harness"
 
 
 def _hosts(text: str) -> bool:
@@ -93,7 +110,7 @@ def _hosts(text: str) -> bool:
     if text.startswith("<"):
         tag = known.NAMED_BLOCK.fullmatch(text)
         return tag is not None and text.count(f"</{tag[1]}>") == 1
-    return known.SYSTEM_NOTE.fullmatch(text) is not None
+    return known.SYSTEM_NOTE.fullmatch(text) is not None or known.OPERATOR.match(text) is not None
 
 
 def tool_of(call: ToolCall) -> str:

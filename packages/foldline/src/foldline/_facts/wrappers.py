@@ -41,9 +41,32 @@ BLOCKS: dict[str, Speaker] = {
 OPEN_TAG = pattern(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
 
 NAMED_BLOCK = pattern(
-    r"<([\w-]*(?:environment|reminder|notification|diagnostics)[\w-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL | re.I
+    r"<([\w-]*(?:environment|reminder|notification|diagnostics|session|status|notice|event|heartbeat|telemetry|metadata|hinweis|aviso)[\w-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL | re.I
 )
 """A text between a tag and its end that is a host's by the name of the tag."""
+
+WHOLE_TAG = pattern(
+    r"<(?!(?:a|abbr|article|aside|b|body|button|code|details|div|em|footer|form|h[1-6]|head|header|html|i|img|input|label|li|link|main|meta|nav|ol|p|path|pre|section|script|select|span|strong|style|svg|table|t[bdhr]|ul|video)[\s>])"
+    r"(?![a-z_-]*(?:user|task|query|question|prompt|request|instruction|input|issue|problem|description|goal|objective|message|feedback|answer))"
+    r"([a-z][a-z0-9]*(?:[_-][a-z0-9_-]+)?)((?:\s+[\w-]+=(?:\"[^\"<>\n]*\"|'[^'<>\n]*'))*)\s*>.*</\1>",
+    re.DOTALL,
+)
+"""A text that is nothing but a tag with attributes, or with a name of several parts, and what it holds: a host wrote that, where it is
+no markup and not the frame around what somebody wants."""
+
+SENDER = pattern(
+    r"\s(?:from|sender|agent|author|worker|von|absender|de|remitente|dari|pengirim)(?:[_-]?id)?=[\"']([^\"'\n]{1,60})"
+)
+"""An attribute of such a tag that says who speaks."""
+
+OPERATOR = pattern(
+    r"\[(?:supervisor|scheduler|watchdog|monitor|runner|orchestrator|dispatcher|autopilot|harness|hook|cron|gateway|heartbeat|daemon|controller|runtime)\b[^\]\n]{0,40}\]:? (?=\S)",
+    re.IGNORECASE,
+)
+"""How a message begins that a program signs which runs agents."""
+
+HOST = pattern(r"\[([A-Z][\w-]{2,24})\] (?=\S)")
+"""How a message begins that an application signs with its name."""
 
 _SYSTEM = (
     r"(?:system|auto(?:mat(?:ed|ic))?)[ -]?(?:notes?|notice|message|reminder|notification|hint|info|hinweis|nachricht|meldung|erinnerung)"
