@@ -45,7 +45,12 @@ def leaves_to_user(sentence: str) -> bool:
 
 def labels_open(line: str) -> bool:
     """Whether a line begins with a label that says that what follows is open."""
-    return (":" in line or "：" in line) and _labels().match(line.lower()) is not None
+    return (":" in line or "：" in line) and _labels("open").match(line.lower()) is not None
+
+
+def labels_soon(line: str) -> bool:
+    """Whether a line begins with a label that says that what follows comes next."""
+    return (":" in line or "：" in line) and _labels("soon").match(line.lower()) is not None
 
 
 def changes_in(sentence: str) -> list[tuple[int, str]]:
@@ -314,8 +319,8 @@ def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 
 
 @cache
-def _labels() -> re.Pattern[str]:
-    return pattern(lower(_LABELLED.format(words=_words("open"), most=_LABEL)))
+def _labels(kind: str) -> re.Pattern[str]:
+    return pattern(lower(_LABELLED.format(words=_words(kind), most=_LABEL)))
 
 
 @cache

@@ -37,6 +37,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     option: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    soon: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     theirs: tuple[str, ...] = ()
     back: tuple[str, ...] = ()

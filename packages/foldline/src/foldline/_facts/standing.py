@@ -13,6 +13,7 @@ from foldline._facts.cues import (
     asks,
     changes_in,
     labels_open,
+    labels_soon,
     leaves_to_user,
     offers,
     resumes,
@@ -248,7 +249,8 @@ def left_open(facts: Facts) -> Iterator[str]:
     said since the last report is not done yet.
 
     Of reports before the newest it is what they say under a label, since most of it was done on the way, unless a later one
-    lists some of it anew, or names one more of what is numbered there. A question that
+    lists some of it anew, or names one more of what is numbered there. What was to come next came, once
+    something was reported behind it. A question that
     the user spoke after is answered, unless it is listed as open and the user spoke of something else; and what was the
     user's to do is done.
     """
@@ -258,7 +260,7 @@ def left_open(facts: Facts) -> Iterator[str]:
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
     led = ""
     for piece in reports:
-        if piece.open and not piece.columns and piece.at in newest and (piece.at == last or _labelled(piece)):
+        if piece.open and not piece.columns and piece.at in newest and (piece.at == last or _lasts(piece)):
             fresh = piece.at >= _asked(now)
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
@@ -272,6 +274,12 @@ def left_open(facts: Facts) -> Iterator[str]:
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
                 led = piece.under
+
+
+def _lasts(piece: Piece) -> bool:
+    """Whether a point is labelled as open, and not as what comes next."""
+    label = piece.text if labels_open(piece.text) else f"{piece.under}:"
+    return labels_open(label) and not labels_soon(label)
 
 
 def _written_since(item: str, since: Iterable[Piece]) -> bool:
