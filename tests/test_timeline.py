@@ -743,6 +743,13 @@ def test_what_leads_in_a_list_stands_over_those_within_it_that_it_begins_with() 
     assert told[2:] == ["1. The lock:", *(f"  {line}" for line in review.splitlines()[1:])]
 
 
+def test_what_leads_in_a_list_that_begins_with_another_list_stands_over_all_its_items_once() -> None:
+    report = "What was delivered:\n- Models for:\n  - Members\n  - Berths\n- An audit trail with masked fields\n- A page for tides"
+    told = extract(Brief(2_000), [user("Build the harbour pages."), says(report)]).text
+    assert told.count("What was delivered:") == 1
+    assert "    - Berths\n  - An audit trail with masked fields" in told
+
+
 def test_lists_and_code_of_a_page_are_read_back_as_what_they_are() -> None:
     report = f"{NESTED}\n\nThe lock is freed so:\n\n```sh\nshare free mirror_7\nshare free mirror_8\n```\n"
     page = extract(Brief(2_000), [ASKED, says(report), LATER]).text

@@ -42,6 +42,10 @@ _RAISED_BY_PYTEST = pattern(r"^E +((?:[\w.]*(?:Error|Exception|Failed|Warning|Ex
 _BARE = re.compile(r"--- FAIL: \S+(?: \([\d.]+s\))?")
 """A test that failed, without why."""
 
+_PACKAGE = re.compile(r"FAIL\s+\S+\s+[\d.]+s")
+_FAILED_IN_GO = rare(r"^[ \t]*(--- FAIL: \S+ \([\d.]+s\))$", re.MULTILINE)
+"""A package of Go of which a test failed, and the line that names the test."""
+
 _DIFFERS = "+ actual - expected"
 _DIFFERING = pattern(r"\+ actual - expected\s*\n((?:[ \t]*(?:[+\-.\[\]{}].*)?(?:\n|\Z)){1,40})")
 """How Node says that two values differ, and the lines below that."""
@@ -68,6 +72,8 @@ def test_and_why(fault: str, text: str, *, named: bool) -> str:
 
 def _told(fault: str, text: str, named: bool) -> Iterator[tuple[str, str, str]]:
     """A test, what joins it to the reason, and that."""
+    if _PACKAGE.fullmatch(fault) and (failed := _FAILED_IN_GO.search(text)):
+        fault = failed[1]
     if _BARE.fullmatch(fault):
         yield from ((fault, ": ", why) for why in _at_its_place(fault, text))
         yield fault, "", ""

@@ -21,14 +21,14 @@ _LED = 40
 """Characters from which a line that leads in code says something without it."""
 
 _HEADING = pattern(
-    r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):)\s*$"
+    r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):|([A-Z][A-Z_]{3,40}):)\s*$"
 )
 _FILES = pattern(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
 _LINE_END = pattern(r"\n|\\n")
 """A fork of pi joins its paths with the escape, not with the character."""
 
 _WRAPPER = pattern(
-    r"</?(?:summary|analysis|context_summary|conversation-summary)>|^This session is being continued[^\n]*\n?"
+    r"</?(?:summary|analysis|context_summary|conversation-summary)>|^</?[A-Z_]{4,40}>[ \t]*$|^This session is being continued[^\n]*\n?"
     r"|^Summary:[ \t]*$|^If you need specific details from before [^\n]*\n?|^(?:Please )?[Cc]ontinue the conversation from where we left[^\n]*\n?",
     re.MULTILINE,
 )
@@ -53,7 +53,7 @@ _OPEN = pattern(
 
 _GIT = pattern(
     r"(?i)(?:(?:current|working|active|feature|local|git|latest|last|newest|recent|merged|open) ){0,3}"
-    r"(?:branch|head|commits?|git (?:state|status)|working (?:tree|copy|directory)|prs|pull requests)(?: (?:on|in|to|merged|made|so far)\b[^:\n]{0,24})?:"
+    r"(?:branch|head|commits?|git (?:state|status)|working (?:tree|copy|directory)|prs|pull requests|version[_ ]control(?:[_ ]status)?)(?: (?:on|in|to|merged|made|so far)\b[^:\n]{0,24})?:"
 )
 """How one begins that says where a repository stood."""
 
@@ -201,7 +201,7 @@ def _lines(text: str) -> list[tuple[str, int, str]]:
             lines.append((line, 0, ""))
             continue
         depth = len(line) - len(line.lstrip("#")) if found[1] else 3 if line[0].isspace() else 2
-        lines.append((line, depth, found[1] or found[2] or found[3]))
+        lines.append((line, depth, found[1] or found[2] or found[3] or found[4]))
     return lines
 
 
@@ -209,5 +209,5 @@ def _kind_of(title: str) -> _Kind | None:
     """What the section below a title tells; that of a file is the file's."""
     if _PATH.fullmatch(title):
         return None
-    lowered = title.lower()
+    lowered = title.lower().replace("_", " ")
     return next((kind for cue, kind in _TITLES if cue in lowered), None)

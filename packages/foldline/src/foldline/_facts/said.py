@@ -37,6 +37,9 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 BEHIND = 50
 """What is added to the part of an answer for the option that it chose, so that no other words have it."""
 
+TO = " (to “"
+"""What stands between an answer and the question that it is told with."""
+
 QUESTION = 160
 """Characters that are told of a question beside its answer."""
 
@@ -104,11 +107,14 @@ class Said:
         self._pieces = pieces
         self._plan = plan
         self._language = ""
+        self._answers: dict[str, str] = {}
+        """What the newest message answers, by its answers."""
 
     def ask(self, spans: Sequence[Span], at: int, *, amid: bool, questions: Sequence[str] = ()) -> bool:
         """Takes down what a message asks for, or answers to `questions`, all of it as one request; answers whether it was not asked
         for before."""
         words = requested(spans)
+        self._answers = dict(_answering(spans, questions))
         size = len(words)
         if size > REQUEST_CHARACTERS:
             head, tail = words[: REQUEST_CHARACTERS * 2 // 3], words[-REQUEST_CHARACTERS // 3 :]
@@ -130,7 +136,8 @@ class Said:
         if words := asked(span):
             before = [piece.text for piece in self._pieces.report]
             self._words(words, at, part)
-            self._bind(words, at, before)
+            if words not in self._answers or len(words) > ANSWER:
+                self._bind(words, at, before)
             if span.by == "peer":
                 self._pieces.tell_of_another(said_beside(text), at, part)
         elif span.by == "agent":
@@ -200,8 +207,10 @@ class Said:
         report = self._pieces.report
         chosen = option(words, [piece.text for piece in report])
         answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
+        to = f"{TO}{self._answers[words]}”)" if words in self._answers and len(words) <= ANSWER else ""
         for each in said_in(words):
-            self._pieces.tell_passage(each, at, part, "answer" if answers else "said", "user")
+            told = each._replace(text=f"{each.text}{to}") if to else each
+            self._pieces.tell_passage(told, at, part, "answer" if answers else "said", "user")
         if chosen and not asks(chosen):
             self._pieces.tell(chosen, at, part + BEHIND, "answer", "agent")
         self._pieces.report = []
@@ -303,9 +312,14 @@ def requested(spans: Sequence[Span]) -> str:
 
 def _with_questions(spans: Sequence[Span], questions: Sequence[str]) -> str:
     """Answers, each with the sentence that it answers; empty where some are not there."""
+    return "\n".join(f"{answer}{TO}{question}”)" for answer, question in _answering(spans, questions))
+
+
+def _answering(spans: Sequence[Span], questions: Sequence[str]) -> list[tuple[str, str]]:
+    """Each answer and the sentence that it answers; nothing where some are not there."""
     answers = [text for span in spans if (text := asked(span))]
-    both = [f"{answer} (to “{cut(_asking(question), QUESTION)}”)" for answer, question in zip(answers, questions)]
-    return "\n".join(both) if len(answers) == len(questions) else ""
+    asking = [cut(_asking(question), QUESTION) for question in questions]
+    return [*zip(answers, asking)] if len(answers) == len(asking) else []
 
 
 def _asking(question: str) -> str:

@@ -277,9 +277,8 @@ def left_open(facts: Facts) -> Iterator[str]:
 
 
 def _lasts(piece: Piece) -> bool:
-    """Whether a point is labelled as open, and not as what comes next."""
-    label = piece.text if labels_open(piece.text) else f"{piece.under}:"
-    return labels_open(label) and not labels_soon(label)
+    """Whether a point is labelled as open, and not by itself as what comes next."""
+    return _labelled(piece) and (piece.item or not labels_soon(piece.text))
 
 
 def _written_since(item: str, since: Iterable[Piece]) -> bool:

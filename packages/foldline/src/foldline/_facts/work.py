@@ -198,7 +198,7 @@ class Work:
             return
         text = _without_reminders(clean(edges(result, self._edge)))
         if called is None:
-            self._tell_lines(text, at, CALLS_FROM, "result")
+            self._tell_lines(unframed(text), at, CALLS_FROM, "result")
             return
         if (result.error and _CANCELLED.match(text)) or self.running.had_ended(called.call, text):
             return

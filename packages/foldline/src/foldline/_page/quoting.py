@@ -87,6 +87,8 @@ class Lists:
         """The lines over a piece: the headings without words of their own, and of a list in lists what leads in the one around it."""
         headings = piece.over.splitlines()
         self._said.update(headings)
+        if headings and piece.item and piece.depth:
+            self._led[piece.depth - 1] = headings[-1]
         lines = [f"{heading}:" for heading in headings]
         return [*lines[:-1], _listed(lines[-1], piece.depth - 2)] if lines and piece.item and piece.depth > 1 else lines
 

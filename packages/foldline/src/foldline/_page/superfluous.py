@@ -24,7 +24,7 @@ from foldline._facts.cues import (
 )
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
-from foldline._facts.said import SUMS_UP
+from foldline._facts.said import SUMS_UP, TO
 from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.tool_calls import SEARCHING, words_of
@@ -44,6 +44,9 @@ MADE = (COMMIT, PULL)
 
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
+
+BACK = 40
+"""Pieces before an answer among which the question stands."""
 
 SOON = 12
 """Messages within which the agent finds out that an alarm was none: a few calls."""
@@ -81,12 +84,20 @@ def settled(facts: Facts) -> set[int]:
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
-    taken |= {*_rejected(facts)}
+    taken |= {*_rejected(facts), *_answered(facts)}
     false = _false_alarms(facts, back)
     taken |= {i for i, p in agents if p.kind == "thought" and not p.item and p.at in false}
     return {*taken, *earlier.over(facts)} | {
         i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over
     }
+
+
+def _answered(facts: Facts) -> Iterator[int]:
+    """The places of the agent's questions that the user's answers are told with."""
+    for i, piece in enumerate(facts.pieces):
+        question = piece.text.partition(TO)[2].rstrip("”)…") if piece.by == "user" else ""
+        before = range(i - 1, max(-1, i - BACK), -1) if question else ()
+        yield from (j for j in before if facts.pieces[j].by == "agent" and question in facts.pieces[j].text)
 
 
 def _rejected(facts: Facts) -> Iterator[int]:
