@@ -43,7 +43,7 @@ _LOG = pattern(rf"\s{{0,40}}(?:{_PRINTED})")
 """A line that a program wrote while it ran."""
 
 _PROMPT = pattern(
-    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
+    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|(?:\([\w.-]{1,30}\) )?[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
 )
 """A shell's prompt with a command: what follows is what it printed."""
 
@@ -106,7 +106,10 @@ _SIGNS_OFF = pattern(
 )
 """How a mail ends, before the names of who wrote it."""
 
-_SALUTES = pattern(r"\s*(?:dear|hi|hello|hallo|liebe\w*|sehr geehrte\w*|guten (?:tag|morgen)|hola|estimad\w+|buen\w+ (?:días|tardes)|yth|halo)\b[^\n]{0,60}[,:!.]?\s*$", re.IGNORECASE)
+_SALUTES = pattern(
+    r"\s*(?:dear|hi|hello|hallo|liebe\w*|sehr geehrte\w*|guten (?:tag|morgen)|hola|estimad\w+|buen\w+ (?:días|tardes)|yth|halo)\b[^\n]{0,60}[,:!.]?\s*$",
+    re.IGNORECASE,
+)
 
 _BULLET = pattern(r"\s*(?:[-*•] |\d{1,3}[.)] )")
 _FENCE = pattern(r"\s{0,3}(?:```|~~~)")

@@ -162,7 +162,9 @@ def ends(line: str, start: int = 0) -> Iterator[int]:
     for end in _END.finditer(_CODE.sub(_hidden, line) if "`" in line else line, start):
         goes_on = line[end.end() + 1 : end.end() + 2]
         left_out = end.group().startswith(("..", "…")) and (goes_on.islower() or goes_on in ("-", "–", "—"))
-        left_out |= goes_on.islower() and ("`" in end.group() or _DATE.search(line[max(start, end.end() - 8) : end.end()]) is not None)
+        left_out |= goes_on.islower() and (
+            "`" in end.group() or _DATE.search(line[max(start, end.end() - 8) : end.end()]) is not None
+        )
         if not left_out and (end.group() != "." or not _abbreviates(line, start, end.end())):
             yield end.end()
     yield len(line)

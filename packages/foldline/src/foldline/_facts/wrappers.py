@@ -41,7 +41,8 @@ BLOCKS: dict[str, Speaker] = {
 OPEN_TAG = pattern(rf"<({'|'.join(BLOCKS)})(?=[\s>])[^>]*>")
 
 NAMED_BLOCK = pattern(
-    r"<([\w-]*(?:environment|reminder|notification|diagnostics|session|status|notice|event|heartbeat|telemetry|metadata|hinweis|aviso)[\w-]*)(?:\s[^<>]*)?>.*</\1>", re.DOTALL | re.I
+    r"<([\w-]*(?:environment|reminder|notification|diagnostics|session|status|notice|event|heartbeat|telemetry|metadata|hinweis|aviso)[\w-]*)(?:\s[^<>]*)?>.*</\1>",
+    re.DOTALL | re.I,
 )
 """A text between a tag and its end that is a host's by the name of the tag."""
 

@@ -493,7 +493,7 @@ def _narrated(facts: Facts) -> set[int]:
         if piece.kind == "thought" and piece.at not in settling:
             texts.setdefault((piece.at, piece.part), []).append(i)
     said = texts.values()
-    return {i for places in said if not _finds(facts.pieces[i] for i in places) for i in places}
+    return {i for places in said if not says_why(facts.pieces[i] for i in places) for i in places}
 
 
 def in_passing(piece: Piece) -> bool:
@@ -501,7 +501,7 @@ def in_passing(piece: Piece) -> bool:
     return piece.kind == "thought" and not (piece.weighs or piece.back)
 
 
-def _finds(text: Iterable[Piece]) -> bool:
+def says_why(text: Iterable[Piece]) -> bool:
     """Whether the agent says why something is done, or what was wrong, and not only what it does or that all is well."""
     telling = (thought for thought in text if not only_announces(bare(thought)))
     return any(reasons(t.text) or t.back or (alarming(t.text) and not says_all_is_well(t.text)) for t in telling)

@@ -196,7 +196,7 @@ def _planned(facts: Facts) -> list[UserRequest]:
 def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
     one before it; a short one where it makes that no part of what it `wants`."""
-    over = "; the one before it is answered" if facts.requests and answered(facts) and not wants.words else ""
+    over = "; the one before it is answered" if _answered_before(facts) and not wants.words else ""
     if facts.now and answered(facts.now):
         over = f"; {_answered_below(facts.now)}"
     amid = {request.text for request in facts.latest.requests if request.amid}
@@ -206,6 +206,15 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
         yield SEVERAL_BELOW + " and ".join(f"“{cut(' '.join(text.split()), ASKED)}”" for text in waiting[-2:])
     elif newest and (wants.before or not wants.words or not says_yes(newest)):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
+
+
+def _answered_before(facts: Facts) -> bool:
+    """Whether the agent closed a turn between the request before the newest one and that, where that stands behind the folded messages."""
+    now = facts.latest
+    behind = sorted(request.newest for request in now.requests if request.newest >= facts.end and not request.amid)
+    if len(behind) < 2:
+        return bool(facts.requests) and answered(facts)
+    return any(p.kind == "report" and behind[-2] < p.at < behind[-1] for p in now.pieces)
 
 
 def _waiting(facts: Facts) -> list[str]:

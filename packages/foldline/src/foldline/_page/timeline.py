@@ -15,7 +15,7 @@ from foldline._page.quoting import shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import LONG_MESSAGE, led_to_report, reported
 from foldline._page.turns import Turns
-from foldline._page.unreported import as_one, fresh, repeats, running, texts_of, unfinished, unreported
+from foldline._page.unreported import as_one, fresh, overtaken, repeats, running, texts_of, unfinished, unreported
 from foldline._page.wholes import halved, standing, torn
 
 WORDS, ALL_WORDS = 0.7, 0.8
@@ -75,7 +75,10 @@ class Timeline:
         own = [] if fills else unreported(facts, found)
         again = repeats(own)
         self.found = [each for each in found if each.place not in again] if again else found
-        self._texts = texts_of(each for each in own if each.place not in again)
+        texts = texts_of(each for each in own if each.place not in again)
+        told_later = overtaken(texts, turns.turn)
+        self.found = [each for each in self.found if each.place not in told_later] if told_later else self.found
+        self._texts = [text for text in texts if text[0].place not in told_later]
         self._whole = {each.place for text in self._texts for each in text}
         self._running = [] if fills else texts_of(running(facts, found))
         pieces = Counter((each.piece.at, each.piece.part) for each in found if each.piece.by == "user")

@@ -3,7 +3,7 @@ not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import groupby
 
 from foldline._facts.cues import announces, reasons
@@ -11,13 +11,16 @@ from foldline._facts.types import Facts
 from foldline._messages import replace
 from foldline._page.choosing import Candidate
 from foldline._page.quoting import bare
-from foldline._page.superfluous import led_to_report
+from foldline._page.superfluous import led_to_report, says_why
 
 WHOLE = 400
 """Tokens of the longest text that is told whole or not at all; of a longer one its outline says more than nothing."""
 
 SAYS = 1.0
 """What the words of a text weigh from which it says something, whatever that is."""
+
+SOON, MOST = 8, 0.6
+"""The texts behind one among which one is looked for that says more than this share of it again."""
 
 FRESH = 0.25
 """The share of a text that no newer one says as well where it is told beside that."""
@@ -61,6 +64,25 @@ def fresh(texts: Sequence[Sequence[Candidate]]) -> Iterator[Sequence[Candidate]]
         if sum(weight for term, weight in terms.items() if term not in said) >= FRESH * sum(terms.values()):
             yield text
             said.update(terms)
+
+
+def overtaken(texts: Sequence[Sequence[Candidate]], turn: Callable[[int], int]) -> set[int]:
+    """The places of texts of which one of the next few of the same turn says most again: how far the work was then. What gives a
+    reason, or tells what was wrong, stays."""
+    terms = [{term: w for each in text for term, w in each.terms.items()} for text in texts]
+    over: set[int] = set()
+    for i, said in enumerate(terms):
+        later = (
+            terms[j]
+            for j in range(i + 1, min(i + 1 + SOON, len(texts)))
+            if turn(texts[j][0].piece.at) == turn(texts[i][0].piece.at)
+        )
+        whole = sum(said.values())
+        if not says_why(each.piece for each in texts[i]) and any(
+            sum(w for term, w in said.items() if term in by) >= MOST * whole for by in later
+        ):
+            over.update(each.place for each in texts[i])
+    return over
 
 
 def unfinished(texts: Iterable[Sequence[Candidate]], told: Set[int]) -> set[int]:
