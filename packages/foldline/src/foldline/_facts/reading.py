@@ -97,7 +97,9 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
     pieces, plan = Pieces(_written(messages, spans)), Plan()
     results = {result.call_id for message in messages for result in message.results}
     marks = any(result.error for message in messages for result in message.results)
-    said, work = Said(pieces, plan), Work(pieces, plan, _edge(messages), marks=marks)
+    folders = {read_action(call).where for message in messages for call in message.calls} - {""}
+    said = Said(pieces, plan)
+    work = Work(pieces, plan, _edge(messages), marks=marks, several=len(folders) > 1)
     reports = _reports(messages, spans)
     acting = {at - 1 for at, each in enumerate(spans) if at and not results and any(span.by == "tool" for span in each)}
     acting |= {len(messages) - 1} if acting else set()

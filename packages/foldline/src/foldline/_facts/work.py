@@ -14,7 +14,7 @@ from foldline._facts.calls import BROUGHT, COMMIT, NEWS, Called, EndedCall, brou
 from foldline._facts.code_edits import replaced
 from foldline._facts.cues import failed_with
 from foldline._facts.edits import NamesTouched, fingerprints
-from foldline._facts.folders import with_slashes
+from foldline._facts.folders import is_absolute, with_slashes
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import answer_of, files_changed, only_looked, task_of
 from foldline._facts.outcomes import Outcome, edges, outcome, refused_in
@@ -33,6 +33,7 @@ from foldline._facts.tool_calls import (
     LOOKING,
     NOTING,
     WRITING,
+    Action,
     arguments_of,
     equips,
     progress_of,
@@ -123,9 +124,10 @@ _SHOWN_FILE = pattern(r"\A\[File: (?P<path>\S+) \(\d+ lines total\)\]")
 class Work:
     """The calls of a run of messages: what they did to files, how they ended, what is told of them."""
 
-    def __init__(self, pieces: Pieces, plan: Plan, edge: int, *, marks: bool) -> None:
+    def __init__(self, pieces: Pieces, plan: Plan, edge: int, *, marks: bool, several: bool = False) -> None:
         """`edge` is how many characters are read of an answer's head, and of its tail; `marks` says that the client marks what
-        failed, so that what it does not mark did not."""
+        failed, so that what it does not mark did not, and `several` that commands are run in several folders."""
+        self._several = several
         self.trails = Trails()
         self.attempts = Attempts()
         self.running = Running()
@@ -266,7 +268,8 @@ class Work:
                 verb = "modified" if over and verb == "written" else verb
                 touched = ended.names.get(path, NamesTouched()) if verb in WRITING else NamesTouched()
                 names = touched.names if touched.defined else ()
-                self._touch(verb, clean(path).strip(), at, clean(to), made, names)
+                path, to = (self._in_its_folder(each, action) for each in (clean(path).strip(), clean(to)))
+                self._touch(verb, path, at, to, made, names)
         if action.plan is not None:
             if not end.failed:
                 self._plan.told(action.plan, ended.answer, at)
@@ -299,6 +302,12 @@ class Work:
             for key in ended.achieved:
                 self.attempts.succeeded(key, at)
         self._tell(ended)
+
+    def _in_its_folder(self, path: str, action: Action) -> str:
+        """A path from the folder in which its command was run, where commands were run in several."""
+        if not (path and self._several and action.where) or is_absolute(path):
+            return path
+        return f"{with_slashes(action.where).rstrip('/')}/{with_slashes(path)}"
 
     def _touch(
         self,

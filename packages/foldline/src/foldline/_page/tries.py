@@ -32,7 +32,8 @@ def tries(facts: Facts) -> set[str]:
         return set()
     asked = "\n".join(request.text for request in latest.requests)
     own = [f for f in latest.files if f.made and not f.by and _SCRIPT.fullmatch(f.path) and _name(f.path) not in asked]
-    ran = {script for piece in latest.pieces if own for script in _scripts(_command(piece.text))}
+    lines = (piece.text for piece in latest.pieces if own and piece.by == "tool")
+    ran = {script for line in lines for script in _scripts(_command(line))}
     found = {f.path for f in own if any(_is(f.path, script) for script in ran) and not _committed(f, facts)}
     return found if len(found) >= FEWEST else set()
 
