@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from foldline._clipping import one_line
 from foldline._facts.code_edits import replaced
-from foldline._facts.edits import NamesTouched, names_in_edits, stretches, told_names, written_in
+from foldline._facts.edits import PROSE, NamesTouched, names_in_edits, stretches, told_names, written_in
 from foldline._facts.in_short import in_short, only_sets_up
 from foldline._facts.others import answer_of, asked_of, is_notice, said_in_report
 from foldline._facts.outcomes import Outcome
@@ -520,7 +520,8 @@ def _sought(call: ToolCall) -> str:
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
     """A file with the names in it that were touched."""
     own = path.rpartition("/")[2].partition(".")[0]
-    touched = told_names([each for each in names.get(path, NamesTouched()).names if each.split()[:1] != [own]])
+    touched = names.get(path, NamesTouched()).names
+    touched = told_names([each for each in touched[: 1 if path.endswith(PROSE) else None] if each.split()[:1] != [own]])
     return f"{path} ({touched})" if touched else path
 
 

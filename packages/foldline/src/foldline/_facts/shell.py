@@ -193,6 +193,12 @@ def only_looks(command: str) -> bool:
     return bool(all_steps) and all(map(_looks, own))
 
 
+_BROUGHT_IN = re.compile(
+    r"(?:^|/)(?:node_modules|__pycache__|\.venv|\.next|\.nuxt|\.turbo|\.cache|\.(?:pytest|mypy|ruff)_cache|\.gradle|\.tox"
+    r"|package-lock\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lockb?)/*(?:\*|$)"
+)
+"""What a program brings in again whenever it is run: none of it is deleted for good, and none of it is work."""
+
 _SILENT = frozenset({"sed", "perl", "cp", "mv", "rm", "mkdir", "touch", "chmod", "cd", "ln", "tee", "cat"})
 """Programs that change files and say nothing of it."""
 
@@ -481,7 +487,7 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield "modified", manifest, ""
     paths = [a for a in args if _is_path(a)]
     if name in ("rm", "unlink", "rmdir"):
-        yield from (("deleted", p, "") for p in paths)
+        yield from (("deleted", p, "") for p in paths if not _BROUGHT_IN.search(p))
     elif name == "mv" and len(paths) >= 2:
         yield from (("renamed", p, _into(p, paths[-1], len(paths) > 2)) for p in paths[:-1])
     elif name == "cp" and len(paths) >= 2:
