@@ -819,6 +819,7 @@ PASTES = [
     ("quoted", "> never do it\n> I mean it\n\nwho said so?", [("paste", "> never do it\n> I mean it"), ("user", "who said so?")]),
     ("another model", "see below\n\nChatGPT suggests the following:\n\n1. Never cache\n2. Drop the pool\n\nSo drop it", [("user", "see below\n\nChatGPT suggests the following:"), ("paste", "1. Never cache\n2. Drop the pool\n\nSo drop it")]),
     ("another model first", "Here is what Gemini answered:\n\nNever cache.\nDrop it.\n\nwhat do you think?", [("user", "Here is what Gemini answered:"), ("paste", "Never cache.\nDrop it."), ("user", "what do you think?")]),
+    ("what an agent is to do", "Codex must enforce this exact output shape:\n\n- docs/\n- src/", [("user", "Codex must enforce this exact output shape:\n\n- docs/\n- src/")]),
     ("colon alone", "for Claude Code we need:\n- a log\n- no cache", [("user", "for Claude Code we need:\n- a log\n- no cache")]),
     ("prose", "Never cache: it is slow.\n\n1. drop it\n2. log it", [("user", "Never cache: it is slow.\n\n1. drop it\n2. log it")]),
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from foldline._patterns import pattern
 
 ALARMS = rare(
     r"\b(?:error|exception|failed|failure|fatal|cannot|can't|could not|not found|denied|refused|undefined|unexpected|invalid|missing|unused|"
-    r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such)\b",
+    r"timed? ?out|rejected|abort(?:ed)?|conflict|unable to|no such|no (?:\w+ ){1,3}found)\b",
     re.IGNORECASE,
 )
 """Words that tell of something that went wrong."""

@@ -130,7 +130,7 @@ _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\
 
 _ANSWERER = pattern(
     r"(?i)[^\n]*\b(?:chat ?gpt|gpt-?\d[\w.-]*|claude|gemini|codex|copilot|deepseek|grok|qwen|kimi|llama|another (?:model|agent|ai|llm|assistant))\b"
-    r"[^\n]{0,60}\b(?:said|says|answer(?:ed|s)?|repl(?:ied|ies|y)|respon(?:ded|ds|se)|suggest(?:ed|s|ion)?|propos(?:ed|es|al)|recommend(?:ed|s)?|"
+    r"(?:(?!\b(?:must|should|shall|ha(?:s|ve) to|needs? to|will|can|may|please|always|never)\b)[^\n]){0,60}\b(?:said|says|answer(?:ed|s)?|repl(?:ied|ies|y)|respon(?:ded|ds|se)|suggest(?:ed|s|ion)?|propos(?:ed|es|al)|recommend(?:ed|s)?|"
     r"wrote|thinks|output|review|opinion|feedback)\b[^\n]{0,40}[:：]\s*$"
 )
 """A line that introduces what another model answered."""

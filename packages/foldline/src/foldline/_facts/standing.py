@@ -41,6 +41,9 @@ REPORTS = 3
 AFTER = 2
 """Messages behind an error in which the agent says what it makes of it."""
 
+COMMANDS = 4
+"""Commands that all failed alike from which nothing can be run."""
+
 FOREIGN = 8
 """Messages behind a failure in which the agent says that it is none of its work: some looks, and a run without what it changed."""
 
@@ -137,6 +140,16 @@ def open_faults(facts: Facts) -> Iterator[FailedCall]:
         runs = not since.reports or (not since.worked and (checks(fault.key) or finds(fault.text)))
         if left or (runs and _stands(fault, since, tried)):
             yield fault
+
+
+def never_ran(facts: Facts) -> str:
+    """What all commands failed with, of which there were several and none did what it should: nothing can be run here; else empty."""
+    now = facts.latest
+    said = {
+        fault.text for fault in now.faults if fault.text and any(c.tried[:SOURCE] == fault.source for c in now.commands)
+    }
+    failed = all(command.outcome not in ("", "ok") for command in now.commands)
+    return said.pop() if len(now.commands) >= COMMANDS and failed and len(said) == 1 else ""
 
 
 class _Since:

@@ -20,6 +20,7 @@ from foldline._facts.standing import (
     done_since,
     intention,
     left_open,
+    never_ran,
     newest_finding,
     open_faults,
     open_steps,
@@ -115,7 +116,9 @@ def ending(facts: Facts) -> Iterator[str]:
 
 def _left(facts: Facts) -> Iterator[str]:
     """What is open: errors, the steps of the plan, what the agent said last is left."""
-    for fault in open_faults(facts):
+    if blocked := never_ran(facts):
+        yield f"open error: all {len(facts.latest.commands)} commands failed → {cut(blocked, 240)}"
+    for fault in open_faults(facts) if not blocked else ():
         why = cause_of(facts, fault)
         yield f"open error: `{cut(fault.source, 100)}` → {cut(fault.text, 240)}" + (
             f"{CAUSE}{cut(why, 240)}" if why else ""

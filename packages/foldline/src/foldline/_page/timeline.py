@@ -8,10 +8,11 @@ from itertools import accumulate, groupby
 
 from foldline._facts.chitchat import accepts
 from foldline._facts.cues import asks
+from foldline._facts.rules import bids
 from foldline._facts.types import Facts
 from foldline._messages import replace
 from foldline._page.choosing import ENOUGH, LEAST, PASSING, Candidate, choose, is_bare, is_raw, next_best, terms, unlike
-from foldline._page.quoting import shorten
+from foldline._page.quoting import bare, shorten
 from foldline._page.reports import LEAST_ROOM, beyond, formed, longer, outcomes, places
 from foldline._page.superfluous import LONG_MESSAGE, led_to_report, reported
 from foldline._page.turns import Turns
@@ -27,6 +28,12 @@ of it that they have then."""
 
 MANY, MOST_OF_MANY = 100, 0.5
 """Pieces from which a message of the user hands something in, and the share of the words' room that it has before others."""
+
+ORDER = 24
+"""Characters of the shortest line that orders something and says what."""
+
+HEAD_LEFT = 0.5
+"""The share of what is told of how a long message begins that stands beside what it orders further on."""
 
 LONG_WORDS, LONG_HEAD = 1_000, 700
 """Tokens that are told of one message of the user where no budget is to be filled, and those of its beginning: a longer one hands in
@@ -177,13 +184,22 @@ class Timeline:
         return [each for each in words if each.place in told]
 
     def _shortened(self, said: list[Candidate]) -> list[Candidate]:
-        """A message, of a long one how it begins and how it ends."""
+        """A message, of a long one how it begins and how it ends, and what it orders between."""
         behind = [*accumulate(each.cost for each in reversed(said))][::-1]
-        before = accumulate(each.cost for each in said)
+        before = [*accumulate(each.cost for each in said)]
         over = said[0].piece.at in self._answered
         most, begins = (ANSWERED_WORDS, ANSWERED_HEAD) if over else (LONG_WORDS, LONG_HEAD)
-        whole = behind[0] <= most
-        return [e for e, head, tail in zip(said, before, behind) if whole or head <= begins or tail <= most - begins]
+        if behind[0] <= most:
+            return said
+        ends = most - begins
+        between = [e for e, head, tail in zip(said, before, behind) if head > begins * HEAD_LEFT and tail > ends]
+        ordered = [
+            e for e in between if e.piece.kind != "excerpt" and len(bare(e.piece)) >= ORDER and bids(bare(e.piece))
+        ]
+        spent = accumulate(each.cost for each in ordered)
+        orders = {e.place for e, cost in zip(ordered, spent) if cost <= begins * (1 - HEAD_LEFT)}
+        begins -= sum(each.cost for each in ordered if each.place in orders)
+        return [e for e, head, tail in zip(said, before, behind) if head <= begins or tail <= ends or e.place in orders]
 
     def _spoken(self, words: Sequence[Candidate], most: int) -> Iterator[Candidate]:
         """The user's words, of a table or the like that was handed in what says most in `most` tokens."""
