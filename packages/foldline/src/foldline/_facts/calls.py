@@ -520,8 +520,8 @@ def _sought(call: ToolCall) -> str:
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
     """A file with the names in it that were touched."""
     own = path.rpartition("/")[2].partition(".")[0]
-    touched = names.get(path, NamesTouched()).names
-    touched = told_names([each for each in touched[: 1 if path.endswith(PROSE) else None] if each.split()[:1] != [own]])
+    some = names.get(path, NamesTouched()).names[: 1 if path.endswith(PROSE) else None]
+    touched = told_names([each for each in some if each.split()[:1] != [own]])
     return f"{path} ({touched})" if touched else path
 
 

@@ -311,6 +311,10 @@ def alarming(text: str) -> bool:
     return ALARMS.search(text) is not None
 
 
+_FRAME = re.compile(r"^at \S.*:\d+:\d+\)?$|[\w.-]:\d+:\d+\)$")
+"""A frame of a trace of JavaScript: where something went wrong, and not what."""
+
+
 def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
     """The line that says best why a call failed."""
     for found in reversed(strong):
@@ -318,7 +322,7 @@ def _fault_line(text: str, strong: list[re.Match[str]]) -> str:
         if not line.startswith("Traceback"):
             return line[:300]
     weak = (_line(text, found.start()) for found in ALARMS.finditer(text))
-    said = [line for line in weak if line and not _EXIT.search(line)]
+    said = [line for line in weak if line and not (_EXIT.search(line) or _FRAME.search(line))]
     if said:
         return next((line for line in said if not is_code(line)), said[0])[:300]
     lines = [

@@ -75,7 +75,9 @@ def with_remedies(facts: Facts) -> Iterator[Piece]:
     told: set[str] = set()
     for i, piece in enumerate(facts.pieces):
         if i in mended:
-            yield replace(piece, text=f"{piece.text}{mended[i]}")
+            why = cause_of(facts, FailedCall(fault_of(piece), seen=piece.at))
+            cause = f"{CAUSE}{cut(why, _CAUSE).rstrip('.')}" if why else ""
+            yield replace(piece, text=f"{piece.text}{cause}{mended[i]}")
             continue
         remedy = remedies.get((piece.at, piece.part), "") if piece.kind == "failure" else ""
         new = bool(remedy) and remedy not in told

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from foldline._clipping import cut
+from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, without_names
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
@@ -34,6 +35,10 @@ MANY_EDITS = 5
 AGAIN = 80
 """Characters of a request that stands elsewhere on the page, or was made before."""
 
+BRIEF = 40
+"""Characters of the longest answer to what the agent had asked that stands over its turn where it is not told: what came of it says
+nothing without."""
+
 _BLOCKS = ("```", "~~~", " |")
 """How a block of code and a table end."""
 
@@ -54,6 +59,9 @@ class Turns:
         asked = [(at, r) for r in facts.requests for at in r.places] if numbered else []
         self._starts = sorted(at for at, _ in asked)
         self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
+        said = {p.at: p.text for p in facts.pieces if p.kind == "report"}
+        asking = {self.turn(at) + 1 for at, text in said.items() if asks(text)}
+        self._brief = {turn: r.text for at, r in asked if (turn := self.turn(at)) in asking and len(r.text) <= BRIEF}
         now = max((r for _, r in asked if r.text in wanted), key=lambda request: request.newest, default=None)
         self._now = self.turn(now.newest) if now else 0
         self._wanted = _begin(now.text, scale.begin) if now else ""
@@ -103,7 +111,7 @@ class Turns:
         """The line over a turn whose request is told as the task, or was made before; empty where neither is so."""
         if turn == self._now:
             return f"**{turn}** {NOW}{self._wanted})"
-        words = " ".join(safe(self._elsewhere.get(turn, "")).split())
+        words = " ".join(safe(self._elsewhere.get(turn) or self._brief.get(turn, "")).split())
         return f"**{turn}** > {cut(words, AGAIN)}" if words else ""
 
     def _groups(self, pieces: Sequence[Candidate]) -> Iterator[tuple[int, list[Candidate]]]:
