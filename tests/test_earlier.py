@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from foldline import Brief, Message
+from foldline._facts.foreign import facts_of_prose
 from foldline.extend import extract
 from talk import bash, runs, says, user
 
@@ -183,3 +184,15 @@ def test_what_was_at_hand_then_is_over_with_a_commit_and_what_was_pending_beside
     assert any("commit all of it together" in line for line in begun)
     assert not any("commit all of it together" in line for line in ended)
     assert any("Dagebüll" in line for line in ended)
+
+
+def test_headings_in_capitals_stand_over_what_they_head_and_what_was_pending_is_none_of_what_is_done() -> None:
+    summary = (
+        "<CONTEXT_STATE>\nUSER_CONTEXT: Count the berths\nCOMPLETED:\n- Set up the table\n- Wrote the import\n"
+        "PENDING:\n- Run the tests\nVERSION_CONTROL_STATUS: nothing committed\n</CONTEXT_STATE>"
+    )
+    facts = facts_of_prose(summary)
+    sections = {piece.text.removeprefix(f"{piece.under}: "): piece.section for piece in facts.pieces}
+    assert sections["Wrote the import"] == "done"
+    assert sections["Run the tests"] == "next"
+    assert not any("CONTEXT_STATE>" in piece.text for piece in facts.pieces)

@@ -94,3 +94,34 @@ def test_what_is_to_be_kept_in_chinese_is_no_open_step() -> None:
     design = "建议架构：保留现有方向，但整理成三个部分：\n\n1. 唯一的主题应用入口\n2. 登录后自动启动的监听服务"
     messages = [user("用脚本还是服务更好？"), says(f"用服务更好。\n\n{design}\n\n脚本适合绑定快捷键。")]
     assert not [line for line in state(facts_of(messages)) if "入口" in line or "监听" in line]
+
+
+@pytest.mark.parametrize(
+    ("next_step", "open_point"),
+    [
+        ("Next: weigh the parcels of the hall.", "Still open: the licence of the second driver."),
+        ("Nächster Schritt: die Pakete der Halle wiegen.", "Offen: der Führerschein des zweiten Fahrers."),
+        ("Siguiente paso: pesar los paquetes de la nave.", "Pendiente: el carné del segundo conductor."),
+        ("Berikutnya: menimbang paket di gudang.", "Masih terbuka: SIM sopir kedua."),
+        ("次: 倉庫の荷物を量る。", "未解決: 二人目の運転手の免許。"),
+    ],
+)
+def test_what_was_to_come_next_is_no_open_step_once_something_was_reported_behind_it(
+    next_step: str, open_point: str
+) -> None:
+    first = says(f"The vans are booked.\n\n{next_step}\n{open_point}")
+    later = [user("And the keys?"), says("The keys are with Nora.")]
+    told = [*state(facts_of([user("Get it all ready."), first, *later]))]
+    assert any(open_point in line for line in told)
+    assert not any(next_step in line for line in told)
+    assert any(next_step in line for line in state(facts_of([user("Get it all ready."), first])))
+
+
+def test_a_tool_with_which_nothing_could_be_run_is_an_open_error_however_long_ago_it_was_tried() -> None:
+    missing = "No shell found. Options:\n  1. Install one\n  2. Set shellPath in the settings"
+    tried = [m for name in ("ls", "dir", "pwd", "find .", "cat rows.csv") for m in bash(name, missing, error=True)]
+    talk = [m for n in range(6) for m in (user(f"What else is there, number {n}?"), says(f"Read row {n} by hand."))]
+    told = [*state(facts_of([user("Look at the rows."), *tried, says("I cannot list them."), *talk]))]
+    assert "open error: all 5 commands failed → No shell found. Options: 1. Install one" in told
+    works = facts_of([user("Look at the rows."), *tried, *bash("ls", "rows.csv"), says("There they are."), *talk])
+    assert not any("commands failed" in line for line in state(works))

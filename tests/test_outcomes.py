@@ -553,3 +553,17 @@ def test_where_pytest_ran_no_test_none_failed(end: str) -> None:
     assert told(bash("pytest tests/test_a.py::test_b", output, error=True)) == []
     inside = f"{end}\nFAILED tests/test_a.py::test_b - assert 1\n1 failed in 0.3s\nexit code: 1"
     assert any("test_b" in line for line in told(bash("pytest tests/test_a.py::test_b", inside, error=True)))
+
+
+def test_a_package_of_go_that_failed_is_told_by_its_test() -> None:
+    ran = "\n".join(f"=== RUN   TestQuay{n}\n--- PASS: TestQuay{n} (0.0{n}s)" for n in range(9))
+    output = f"{ran}\n--- FAIL: TestTide (0.31s)\n    tide_test.go:118: the tide is missing\n{ran}\nFAIL\tharbour/tide\t2.699s"
+    (error,) = told(bash("go test ./tide -v", f"Process exited with code 1\nOutput:\n{output}"))
+    assert error.endswith("→ --- FAIL: TestTide (0.31s): tide_test.go:118: the tide is missing")
+
+
+def test_a_frame_of_a_trace_is_not_why_something_failed() -> None:
+    frames = "\n".join(f"    at load{n} (file:///srv/quay/node_modules/error-{n}.mjs:{n}:18)" for n in range(40))
+    output = f"failed to load the settings of the quay\n{frames}"
+    (error,) = told(bash("npm test", f"Process exited with code 1\nOutput:\n{output}"))
+    assert error.endswith("→ failed to load the settings of the quay")

@@ -1649,3 +1649,21 @@ def test_a_task_that_says_more_than_its_file_is_told_as_it_was_said() -> None:
     asked = user("Write down in TASK.md what is left of the rows of the depot.")
     task = section(page([asked, *bash("cat TASK.md", "# Old\n\nSweep the yard."), *EDIT]), "Task now")
     assert task == "> Write down in TASK.md what is left of the rows of the depot."
+
+
+OFFERED = {
+    "questions": [
+        {"question": "Which engine is meant? Both are there.", "options": [{"label": "The old one (recommended)"}]}
+    ]
+}
+
+
+def test_an_option_that_was_chosen_is_no_rule_and_no_request() -> None:
+    chosen = 'User has answered your questions: "Which engine is meant? Both are there."="The old one, never the new one". You can now continue.'
+    asked = runs("AskUserQuestion", OFFERED, chosen)
+    request = user("Bring the export of the harbour back, with the tide in metres and the berths by name.")
+    told = extract(Brief(2_000, after=("Go on.",)), [request, *asked, *EDIT, says("It is back.")]).text
+    assert "Rules that stand" not in told
+    folded = [user("Count the berths of the harbour and write the sum into berths.md for the office."), says("Done.")]
+    page = extract(Brief(2_000), folded).text
+    assert "The old one" not in page

@@ -873,3 +873,64 @@ def test_how_things_are_to_be_is_a_rule_however_it_is_said(text: str) -> None:
 )
 def test_how_things_are_is_none(text: str) -> None:
     assert rules_in(text) == []
+
+
+def test_a_day_and_a_month_end_no_sentence() -> None:
+    assert [s.text for s in sentences("Der Nachweis ist zum 12.09. statt Ende September fällig. Bitte merken.")] == [
+        "Der Nachweis ist zum 12.09. statt Ende September fällig.",
+        "Bitte merken.",
+    ]
+
+
+MAIL = "From: Desk <desk@quay.example>\nSubject: Berth 7\n\nDear Nora,\nTenants must never paint the quay.\nKind regards\nThe desk"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        f"here is what they wrote\n\n{MAIL}\n\nFrom now on write to them in Dutch.",
+        "Von: Amt <amt@quay.example>\nBetreff: Liegeplatz\nMieter dürfen nie am Kai streichen.\n\nFrom now on write to them in Dutch.",
+    ],
+)
+def test_what_a_pasted_mail_says_is_no_rule(message: str) -> None:
+    assert [text for text, _ in rules_in(message)] == ["From now on write to them in Dutch."]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Nora's mum says you must never paint a boat on a Friday.",
+        "Our old skipper had this thing that every knot must be checked twice.",
+        "The last mate told my wife you should never sail at night.",
+        "Mein Vorgänger hat immer alles in den Keller gestellt.",
+        "con los de antes tenía uno que llamar siempre antes de las diez.",
+        "前の会社では直接のpushは絶対禁止だったなあ",
+        "Bentar ya, saya tanya dulu orangnya.",
+    ],
+)
+def test_what_others_hold_is_no_rule(sentence: str) -> None:
+    assert lifetime(sentence) not in ("standing", "task")
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I only think in metres btw.",
+        "Fathoms mean nothing to me.",
+        "I am on a small screen, four lines is about what I can read.",
+        "Those notices drive me up the wall, I can do without them.",
+        "Restarting anything on that box is my job.",
+        "Put the weekday next to a date when you give me one.",
+        "When something about the berth isn't clear ask me instead of guessing.",
+        "Ein ehrliches Fragezeichen ist mir hundertmal lieber als eine erfundene Zahl.",
+        "Die Originale fasst mir keiner an.",
+        "Verweise auf irgendwelche Seiten bringen mir nix.",
+        "14 páginas no las abro ni loco.",
+        "si hay que llamar, al fijo.",
+        "soal uang tolong angkanya ditulis utuh.",
+        "エラーは画面に出せる形で返してほしいです。",
+        "커밋은 내가 할게 너는 하지마",
+    ],
+)
+def test_what_binds_is_known_without_a_word_that_says_so(sentence: str) -> None:
+    assert lifetime(sentence) == "standing"

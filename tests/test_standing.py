@@ -1581,3 +1581,52 @@ def test_a_file_that_git_did_not_follow_and_that_was_deleted_is_not_left_to_comm
     listed = [*edit("src/a.py"), *bash("git status --short", STATUS), *bash("rm -f try.py")]
     told = section(page([BRANCH, *listed]), "State")
     assert "git: not committed: src/a.py" in told
+
+
+QUESTIONS = {
+    "questions": [{"question": "Which engine is meant? Both are there.", "options": [{"label": "The old one"}]}]
+}
+CHOSEN = 'User has answered your questions: "Which engine is meant? Both are there."="The old one, with all of its settings and its tables". You can now continue.'
+
+
+def test_the_newest_request_below_is_what_was_asked_and_no_answer_to_a_question() -> None:
+    behind = [
+        user("Bring the export of the harbour back, with the tide in metres and the berths by name."),
+        *runs("AskUserQuestion", QUESTIONS, CHOSEN),
+        says("The old one it is. Shall I go on?"),
+        user("yes, go on"),
+    ]
+    told = page_before(behind, [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")])
+    assert "Bring the export of the harbour back" in told.splitlines()[0]
+
+
+def test_the_request_before_the_newest_is_answered_only_where_it_was() -> None:
+    other = user("Now bring the berths of the harbour up to date, all of them, by the list in berths.csv.")
+    newest = user("And then print the table of tides for the office, on one page, with the harbour's name on it.")
+    work = [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")]
+    answered = "the one before it is answered"
+    assert answered in page_before([newest], work).splitlines()[0]
+    assert answered not in page_before([other, *edit("src/berths.py"), newest], work).splitlines()[0]
+    assert (
+        answered
+        in page_before([other, *edit("src/berths.py"), says("They are up to date."), newest], work).splitlines()[0]
+    )
+
+
+def test_files_of_commands_that_are_run_in_several_folders_are_told_from_where_they_stand() -> None:
+    def in_folder(folder: str, command: str) -> list[Message]:
+        return runs("shell", {"command": command, "workdir": f"/srv/harbour/{folder}"})
+
+    files = section(
+        page([TASK, *in_folder("desk", "touch src/main.py"), *in_folder("quay", "touch src/main.py")]), "Files"
+    )
+    assert "desk/src/main.py" in "\n".join(files)
+    assert "quay/src/main.py" in "\n".join(files)
+    alone = section(page([TASK, *in_folder("desk", "touch src/main.py")]), "Files")
+    assert alone == ["created: src/main.py"]
+
+
+@pytest.mark.parametrize("path", ["node_modules", "web/node_modules/", "package-lock.json", "__pycache__", ".venv"])
+def test_what_a_program_brings_in_again_is_not_deleted(path: str) -> None:
+    told = page([TASK, *edit("src/rows.py"), *bash(f"rm -rf {path} old.py && npm install")])
+    assert "deleted: old.py" in section(told, "Files")

@@ -119,3 +119,19 @@ def test_a_report_that_is_cut_off_in_its_record_is_told_by_its_longer_texts() ->
     told = page([user("Why does it hang?"), user(f'[agent scout → lead]\n[{{"finding": "{finding}", "li')])
     assert finding in told
     assert '"finding"' not in told
+
+
+def test_what_only_takes_a_task_in_is_told_with_the_call() -> None:
+    log = "\n".join(f"15:34:{n:02}.530 DEBUG git: cache hit ratio {n}%" for n in range(20))
+    told = page(
+        [user("Find it out."), *runs("dispatch", {"agent": "scout", "task": "look"}, f"queued as job-1\n{log}")]
+    )
+    assert "(another agent)" not in told
+
+
+def test_runs_of_tests_and_listings_in_a_report_are_not_told() -> None:
+    ran = "\n".join(f"tests/test_{n}.py::test_case_{n} PASSED [ {n}%]" for n in range(10, 30))
+    report = f"[agent builder → lead]\nThe berths are unique now, on branch berth-key.\n{ran}"
+    told = page([user("Make the berths unique."), user(report)])
+    assert "builder: The berths are unique now, on branch berth-key." in told
+    assert "PASSED" not in told

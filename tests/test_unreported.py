@@ -211,3 +211,18 @@ def test_how_to_hand_in_what_was_found_is_a_rule_of_the_task_order() -> None:
         f"Remember, YOU CAN ONLY ENTER ONE COMMAND AT A TIME.\n{submit}\n</instructions>"
     )
     assert f"- (the instructions) {submit}" in page([user(order), *acts(FOUND)])
+
+
+def test_how_far_the_work_was_is_told_once_where_the_next_words_say_it_again() -> None:
+    steps = ["mirror_table", "mirror_import", "mirror_export", "mirror_report"]
+    run = [
+        m
+        for n in range(len(steps))
+        for m in (
+            *acts(f"I have set up {', '.join(steps[: n + 1])} of the exporter in the folder of the night."),
+            *FIXED,
+        )
+    ]
+    told = page([ASKED, *run])
+    assert "I have set up mirror_table, mirror_import, mirror_export, mirror_report of the exporter" in told
+    assert told.count("I have set up") == 1
