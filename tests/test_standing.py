@@ -461,9 +461,7 @@ def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
     pasted = "Traceback (most recent call last):\n  File \"src/a.py\", line 4, in <module>\nKeyError: 'rows'"
     told = page([BRANCH, *edit("src/a.py"), says("All three are done.")], after=tuple(user_words([user(pasted)])))
     assert section(told, "Task now") == []
-    assert told.startswith(
-        "The newest request stands in the messages below: “(pasted) Traceback (most recent call last):"
-    )
+    assert told.startswith("The newest request stands in the messages below: “(pasted) KeyError: 'rows'”")
     under_way = page([BRANCH, *edit("src/a.py")], after=tuple(user_words([user(pasted)])))
     assert section(under_way, "Task now")[0] == f"> {BRANCH.text}"
 
@@ -1439,7 +1437,8 @@ def test_a_short_answer_to_a_question_is_told_and_thanks_are_not() -> None:
     talk += [user("yes"), *bash("git switch -c gzip"), says("It is on the branch gzip.")]
     talk += [user("thanks!"), says("You are welcome."), user("Now the same for the import of the invoices, please.")]
     told = section(page([*talk, *edit("src/b.py"), says("The import reads gzip now.")]), "What happened")
-    assert any(line.endswith("> yes") for line in told)
+    assert any(line.endswith("> yes (to “Shall I cut a branch for it?”)") for line in told)
+    assert "\n".join(told).count("Shall I cut a branch for it?") == 1
     assert not any("thanks" in line for line in told)
 
 

@@ -104,10 +104,22 @@ def grouped(paths: Iterable[str]) -> str:
         old, arrow, new = path.partition(" → ")
         folder, slash, name = old.rstrip("/").rpartition("/")
         folders.setdefault(folder + slash, []).append(name + "/" * old.endswith("/") + arrow + new)
+    folders = {
+        folder: [_moved_in(folder, name) for name in names] if len(names) > 1 else names
+        for folder, names in folders.items()
+    }
     return "; ".join(
         f"{folder}{', '.join(names)}" if len(names) == 1 or not folder else f"{folder}{{{', '.join(names)}}}"
         for folder, names in folders.items()
     )
+
+
+def _moved_in(folder: str, name: str) -> str:
+    """A file that was moved, in a list of those of its folder: where it went within that by its name alone."""
+    old, arrow, new = name.partition(" → ")
+    if not (arrow and folder):
+        return name
+    return f"{old}{arrow}{new.removeprefix(folder) if _folder(new) == folder else new if '/' in new else f'./{new}'}"
 
 
 def without_names(listed: str) -> str:
@@ -144,4 +156,5 @@ def _paths(told: str) -> Iterator[tuple[str, str]]:
         group = _GROUP.fullmatch(part)
         for name in (group[2] if group else part).split(", "):
             path, _, to = name.partition(" → ")
-            yield (group[1] if group else "") + path, to
+            within = group[1] if group and to and "/" not in to else ""
+            yield (group[1] if group else "") + path, within + (to.removeprefix("./") if group else to)

@@ -28,7 +28,7 @@ _TITLE = 56
 _LEADS = (":", "：")
 
 _FORM = pattern(
-    r"^((?!Example)[^\n]{0,80}\b(?:format|respond|response|answer|reply)\b[^\n]{0,120}:)\s*\n+(\{\n.*?^\}|<(\w+)>\n.*?^</\3>)$",
+    r"^((?![^\n]*\bexample)[^\n]{0,80}\b(?:format|respond|response|answer|reply)\b[^\n]{0,120}:)\s*\n+(\{\n.*?^\}|<(\w+)>\n.*?^</\3>)$",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 """How a template says that each answer has to look, and the example of one."""

@@ -20,7 +20,7 @@ from foldline._facts.outcomes import alarming
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
-from foldline._facts.said import Said, asked, requested
+from foldline._facts.said import RAISED, Said, asked, requested
 from foldline._facts.skills import Skills
 from foldline._facts.speakers import Span, acting, answers_by_text, continued, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
@@ -81,11 +81,15 @@ def _told(text: str) -> Facts:
 
 def user_words(messages: Sequence[Message]) -> Iterator[str]:
     """What the user asks for in each message that holds words of the user's, or a command for the agent; of what was pasted
-    without a word the first line."""
+    without a word the last line that raises something, else the first one."""
     for spans in spoken(messages):
         said = requested(spans)
-        pasted = (line for span in spans if span.by == "paste" for line in span.text.splitlines() if line.strip())
-        if words := said or "".join(f"{PASTED}{line.strip()}" for line in islice(pasted, 1)):
+        lines = (
+            line.strip() for span in spans if span.by == "paste" for line in span.text.splitlines() if line.strip()
+        )
+        pasted = [] if said else [*lines]
+        raised = (line for line in reversed(pasted) if RAISED.match(line))
+        if words := said or "".join(f"{PASTED}{line}" for line in islice(chain(raised, pasted), 1)):
             yield words
 
 
@@ -140,7 +144,9 @@ def _facts_in(messages: Sequence[Message]) -> Facts:
                 said.take_up(skills.shown(each), at, part)
                 work.result(each, at)
     facts = _found(said, pieces, plan, work, len(messages))
-    return replace(facts, pieces=with_drafts(facts.pieces, messages))
+    unread = {*work.unread_at}
+    carried_out = tuple(p for p in facts.pieces if p.by != "agent" or p.at not in unread) if unread else facts.pieces
+    return replace(facts, pieces=with_drafts(carried_out, messages))
 
 
 def _beside_calls(span: Span, message: Message) -> str:

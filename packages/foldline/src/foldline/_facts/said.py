@@ -25,7 +25,7 @@ from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.told import OWNER
 from foldline._facts.types import Kind, Rule, UserRequest
-from foldline._facts.wrappers import GIVEN, SKILL
+from foldline._facts.wrappers import GIVEN, SKILL, TEMPLATE
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -36,6 +36,9 @@ _STATEMENT, _STATEMENT_HEAD, _STATEMENT_TAIL = 24_000, 16_000, 8_000
 
 BEHIND = 50
 """What is added to the part of an answer for the option that it chose, so that no other words have it."""
+
+YES = 16
+"""Characters of words that hardly say more than yes or no to what the agent had asked."""
 
 TO = " (to “"
 """What stands between an answer and the question that it is told with."""
@@ -51,6 +54,13 @@ SUMS_UP = 60
 
 LEADING = 60
 """Characters from which words before what leads in a call say something, though they name nothing."""
+
+_TAG_LINE = pattern(
+    r"^[ \t]*</?(?:thoughts?|thinking|reasoning|reflection|analysis|observation|system_information|(?:format|response|example)_(?:example|response)"
+    r"|response|answer|action|execution)>[ \t]*$",
+    re.MULTILINE,
+)
+"""A line of an agent's that is nothing but a tag of its protocol."""
 
 _PASTED = 8_000
 """Characters of pasted text that are searched for literals."""
@@ -72,7 +82,7 @@ TWICE = 80
 LED_IN, _SAID = 600, (".", "!", "?", "…", "。", "！", "？", ")", ">", "`")
 """Characters of a paste that belongs to the words which lead it in, and how words end that lead in nothing."""
 
-_RAISED = re.compile(r"[\w.]*(?:Error|Exception|Failure)\b")
+RAISED = re.compile(r"[\w.]*(?:Error|Exception|Failure)\b")
 
 _FENCE = re.compile(r"^ *(?:```|~~~)", re.MULTILINE)
 _TAG, _NUMBER = re.compile(r"</?important>"), re.compile(r"\A\d{1,2}[.)] +")
@@ -138,6 +148,8 @@ class Said:
             self._words(words, at, part)
             if words not in self._answers or len(words) > ANSWER:
                 self._bind(words, at, before)
+            if span.by == "command" and text.startswith("---"):
+                self._steps(text, at, part, "")
             if span.by == "peer":
                 self._pieces.tell_of_another(said_beside(text), at, part)
         elif span.by == "agent":
@@ -207,7 +219,10 @@ class Said:
         report = self._pieces.report
         chosen = option(words, [piece.text for piece in report])
         answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
-        to = f"{TO}{self._answers[words]}”)" if words in self._answers and len(words) <= ANSWER else ""
+        question = self._answers.get(words, "")
+        if not question and len(words) <= YES and not chosen and report and asks(report[-1].text):
+            question = cut(_asking(report[-1].text), QUESTION)
+        to = f"{TO}{question}”)" if question and len(words) <= ANSWER else ""
         for each in said_in(words):
             told = each._replace(text=f"{each.text}{to}") if to else each
             self._pieces.tell_passage(told, at, part, "answer" if answers else "said", "user")
@@ -235,6 +250,7 @@ class Said:
     def _statement(self, text: str, at: int, part: int, report: bool) -> None:
         kind: Kind = "report" if report else "thought"
         read = text if len(text) < _STATEMENT else text[:_STATEMENT_HEAD] + "\n" + text[-_STATEMENT_TAIL:]
+        read = _TAG_LINE.sub("", read) if "<" in read else read
         said = list(passages(read)) if report else [*filter(None, map(_told_amid, passages(read)))]
         left = False
         weighs = self._pieces.another_spoke and sum(len(each.text) for each in said) >= SUMS_UP
@@ -295,6 +311,8 @@ def asked(span: Span) -> str:
     """What the user asks for in a span, or who leads a team of agents: words, or a command for the agent; empty where nothing is."""
     if span.by == "peer":
         return assigned(span.text)
+    if span.by == "command" and (expanded := TEMPLATE.match(span.text)):
+        return f"{expanded['says']}{': ' if expanded['given'] else ''}{expanded['given'] or ''}"
     if span.by == "command" and (called := _COMMAND.search(span.text)):
         return f"/skill:{called['skill']}" if called["skill"] else (called[1] or called[2]).strip()
     return span.text if span.by == "user" else ""
@@ -362,7 +380,7 @@ def _raised(paste: str, words: str) -> str:
     """The error with which a paste ends that the words before it lead in."""
     lines = [line.strip() for line in paste.splitlines() if line.strip() and not _FENCE.match(line)]
     leads = words.rstrip().endswith((":", "："))
-    return f"…\n{cut(lines[-1], LED_IN)}" if leads and lines and _RAISED.match(lines[-1]) else ""
+    return f"…\n{cut(lines[-1], LED_IN)}" if leads and lines and RAISED.match(lines[-1]) else ""
 
 
 def _once(words: str) -> str:

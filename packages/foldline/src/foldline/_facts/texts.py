@@ -66,6 +66,11 @@ _OPENED, _CLOSING = "{[(,;", "}])"
 """Behind and before which a line of code goes on."""
 
 _EDITS = ("<<<<<<< ", "------- SEARCH")
+_EDITED = pattern(
+    r"^[ \t]*[\w./\\$()@\[\]-]+\.\w{1,5}[ \t]*\n\s*(?=(?:```|~~~)[^\n]*\n(?:<<<<<<< |------- SEARCH))", re.MULTILINE
+)
+"""The name of the file over a block that edits it."""
+
 _CODE = 300
 """Characters of a fenced block that is told whole; of a longer one, which stands in a file, the head is."""
 
@@ -127,6 +132,7 @@ def _goes_on(held: Passage, each: Passage) -> bool:
 def _passages(text: str) -> Iterator[Passage]:
     """The sentences and lines of a text, the first below headings without words of their own with these."""
     passed = list[str]()
+    text = _EDITED.sub("", text) if any(sign in text for sign in _EDITS) else text
     for each in _read(text, passed):
         yield each._replace(over="\n".join(passed)) if passed else each
         passed.clear()

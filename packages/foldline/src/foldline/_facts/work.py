@@ -46,6 +46,9 @@ from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
 from foldline._patterns import pattern
 
+UNREAD_REPLIES, REPLY = 3, "reply"
+"""Replies in a row that a client could not read from which that is an error, and what it is called."""
+
 CALLS_FROM = 100
 """The number of a message's first call among its parts: its words come before."""
 
@@ -143,6 +146,9 @@ class Work:
         """The calls that say something, to the user or to the agent itself: what they say and what is answered is read where it
         is said."""
         self._acting: Called | None = None
+        self.unread_at: list[int] = []
+        """The replies out of which the client read no action: what they say was done was not."""
+        self._refused = 0
         self._ruled_out: set[str] = set()
         """Why calls were refused by the client's rules, or not read: a constraint, which is told once."""
 
@@ -174,6 +180,8 @@ class Work:
         if called is None:
             self._tell_lines(text, at, part, "excerpt")
             return
+        self._refused = 0
+        self.attempts.succeeded(REPLY, at)
         result = ToolResult("", (Text(text),))
         answer = clean(edges(result, self._edge))
         called = _in_open_file(called, answer)
@@ -184,11 +192,16 @@ class Work:
         if not (found := wrappers.UNREAD.match(text)):
             return False
         called, self._acting = self._acting, None
+        self.unread_at.append(called.at if called else at - 1)
         line = EndedCall(called, Outcome()).line if called else "the reply"
         why = UNREAD + one_line(found[1], LONGEST)
         if why not in self._ruled_out:
             self._ruled_out.add(why)
             self._pieces.tell(f"{line}{why}", at - 1, part, "call", "tool", edge=True)
+        self._refused += 1
+        if self._refused >= UNREAD_REPLIES:
+            fault = one_line(found[1], LONGEST)
+            self.attempts.failed(FailedCall(fault, f"the last {self._refused} replies", REPLY, seen=at))
         return True
 
     def result(self, result: ToolResult, at: int) -> None:

@@ -111,10 +111,16 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         "Here is a demonstration of how to correctly accomplish this task", "Your output was not formatted correctly",
         "Your command contains syntax errors", "Previous response had parsing errors:", "No tool calls found in the response", "Please always provide EXACTLY ONE action",
     ),
-    "command": (SKILL, "# Simplify: Code Review"),
+    "command": (SKILL, "# Simplify: Code Review", "---\ndescription: "),
     "peer": ("Another Claude session sent",),
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
+
+TEMPLATE = pattern(
+    r"\A---\ndescription: [\"']?(?P<says>[^\n]+?)[\"']?\n(?:[\w-]+:[^\n]*\n)*---\n(?:(?:.{0,2000}?\n)?(?:User input|ARGUMENTS):[ \t]*\n*(?!\$ARGUMENTS)(?P<given>[^\n]+))?",
+    re.DOTALL,
+)
+"""How a command begins that Codex and others expand into the user's message: the head of its file, and what the user gave it."""
 
 NO_REPLY = ("API Error:", "Please run /login")
 """How a client begins what it writes in the agent's place where there was no reply."""

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import log
 
 from foldline._facts.cues import asks, leans, passes_judgement, reasons, wonders
@@ -42,6 +42,9 @@ LONG = 12
 
 _BARE = re.compile(r"[^\d`]{1,24}(?<![.!?:;,。！？：；、)\]”」])")
 """A line of few letters that ends no sentence."""
+
+_HEADING = re.compile(r"[^`]{1,60}(?<![.!?:;,。！？：；、”」])")
+"""A short line over a list that ends no sentence."""
 
 _NUMBER = re.compile(r"\d+")
 _LABEL = re.compile(r"[^\W\d_][\w -]{1,24}: \S")
@@ -222,9 +225,19 @@ def candidates(
 def _titles(pieces: Sequence[Piece]) -> set[int]:
     """The places of short lines of long reports that end no sentence, with others behind them: titles, where a chat was copied without
     its marks."""
+    heads = {
+        i
+        for i, (p, below) in enumerate(pairwise(pieces))
+        if p.kind == "report"
+        and p.begins
+        and not p.item
+        and below.item
+        and (p.at, p.part) == (below.at, below.part)
+        and _HEADING.fullmatch(p.text)
+    }
     lines = Counter(piece.at for piece in pieces if piece.kind == "report")
     long = ((i, p) for i, p in enumerate(pieces) if p.kind == "report" and lines[p.at] >= LONG and p.begins)
-    return {i for i, p in long if not p.item and _BARE.fullmatch(p.text)}
+    return heads | {i for i, p in long if not p.item and _BARE.fullmatch(p.text)}
 
 
 def _renewed(pieces: Sequence[Piece], found: Sequence[Mapping[str, float]]) -> set[int]:
