@@ -10,6 +10,7 @@ import pytest
 from foldline import Brief, Message
 from foldline._facts.reading import facts_of
 from foldline._page.extract import compose
+from foldline.extend import extract
 from talk import bash, runs, says, user
 
 ASKED = user("Let the kiln's tests say how hot each firing was, please, and tell me which of them fail today.")
@@ -169,3 +170,19 @@ def test_a_tool_that_never_did_what_it_should_is_told_also_where_the_report_does
     worked = runs("register_order", order, "order_1 is registered")
     page = compose(ROOM, facts_of([asked, *failed, *worked, sorry, user("And what does tile_12 cost?")]))
     assert "not supported" not in page
+
+
+def test_an_option_that_none_of_the_runs_had_that_failed_is_how_it_is_done() -> None:
+    address = "https://quay.example/watch?v=tide"
+    failing = [
+        m
+        for given in ("-o tide.mp4", "--agent seagull", "--agent gull --retries 3")
+        for m in bash(f"fetcher {given} '{address}'", "ERROR: HTTP Error 403: Forbidden\nexit code: 1", error=True)
+    ]
+    passed = bash(f"fetcher --client harbour '{address}'", "100% of 16.23MiB")
+    told = extract(
+        Brief(4_000), [user("Fetch the film of the tide."), *failing, *passed, says("The film is there.")]
+    ).text
+    assert "; remedy: `--client harbour`" in told
+    alone = [user("Fetch the film of the tide."), *failing, says("It cannot be had.")]
+    assert "remedy" not in extract(Brief(4_000), alone).text

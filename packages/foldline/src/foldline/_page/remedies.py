@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from foldline._clipping import cut
@@ -15,7 +16,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family
 from foldline._facts.standing import cause_of
 from foldline._facts.told import CAUSE
-from foldline._facts.types import Facts, FailedCall, Piece
+from foldline._facts.types import Command, Facts, FailedCall, Piece
 from foldline._facts.work import BY_USER
 from foldline._messages import replace
 from foldline._page.superfluous import command_of, fault_of, is_edit, led_to_report
@@ -47,6 +48,13 @@ _OF_CODE = pattern(
 )
 """How a failure says that code is wrong, which nothing that is installed mends."""
 
+_WORD = re.compile(r"(?:\"[^\"]*\"|'[^']*'|[^\s\"'])+")
+_TARGET = re.compile(r"[\"']?(?:https?://\S{6,}|[~/.]\S{11,})")
+"""The words of a command, and one that names what it is to work on."""
+
+_SEVERAL = 2
+"""Failures on one target from which what was other about the run that passed is how it is done."""
+
 _LATEST = 3
 """The latest failures of one attempt of which a remedy is looked for."""
 
@@ -70,7 +78,8 @@ class _Run(NamedTuple):
 def with_remedies(facts: Facts) -> Iterator[Piece]:
     """The pieces, of commands that failed the first of those with one remedy with that, and with what the agent made of the failure;
     and the newest of those that edits mended with the files."""
-    remedies = {(f.at, f.part): remedy for f, remedy in _remedied(facts.pieces)}
+    found = (*_tried_otherwise(facts), *_remedied(facts.pieces))
+    remedies = {(f.at, f.part): remedy for f, remedy in found}
     mended = dict([*_mended(facts)][-_MOST_MENDED:])
     told: set[str] = set()
     for i, piece in enumerate(facts.pieces):
@@ -92,7 +101,7 @@ def with_remedies(facts: Facts) -> Iterator[Piece]:
 
 def _speaks_for_itself(remedy: str) -> bool:
     """Whether a remedy says what was wrong without the agent's words: something was not allowed, or was not there."""
-    return bool(_ALLOWED.search(remedy) or _INSTALLS.match(remedy.strip("`")))
+    return remedy.startswith("`--") or bool(_ALLOWED.search(remedy) or _INSTALLS.match(remedy.strip("`")))
 
 
 def has_remedy(piece: Piece) -> bool:
@@ -168,6 +177,37 @@ def _remedied(pieces: Sequence[Piece]) -> Iterator[tuple[Piece, str]]:
             failed.setdefault(run.attempt, []).append(run)
         elif " → " in run.piece.text:
             failed.pop(run.attempt, None)
+
+
+def _tried_otherwise(facts: Facts) -> Iterator[tuple[Piece, str]]:
+    """The commands that failed several times on one target until they were run with an option that none of them had, and that option."""
+    told = {piece.at: piece for piece in reversed(facts.pieces) if piece.kind == "failure"}
+    failed: dict[tuple[str, str], list[Command]] = {}
+    for ran in sorted(facts.commands, key=lambda command: command.seen):
+        words = _WORD.findall(ran.text)
+        for target in {word.strip("'\"").partition("&")[0] for word in words if _TARGET.match(word)}:
+            known = failed.setdefault((family(ran.tried).partition(" ")[0], target), [])
+            if ran.outcome not in ("", "ok"):
+                known.append(ran)
+                continue
+            tried = {option for each in known for option in _options(each.text)}
+            new = [option for option in _options(ran.text) if option not in tried]
+            if len(known) >= _SEVERAL and new and known[0].seen in told:
+                yield told[known[0].seen], ", ".join(f"`{each}`" for each in new)
+            known.clear()
+
+
+def _options(command: str) -> list[str]:
+    """The options of a command, each with its value."""
+    words = _WORD.findall(command)
+    pairs = pairwise((*words, ""))
+    return [
+        f"{word} {value}"
+        if "=" not in word and value and not value.startswith("-") and not _TARGET.match(value)
+        else word
+        for word, value in pairs
+        if word.startswith("--")
+    ]
 
 
 def _lacks(failure: Piece) -> bool:
