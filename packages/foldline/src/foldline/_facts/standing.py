@@ -528,3 +528,9 @@ def _script(key: str) -> str:
     """The program of a script that was tried: another script that it ran later took the place of a try; empty for others."""
     program, *words = key.split() or [""]
     return program if words and program != "pytest" and _SCRIPT.search(words[0]) else ""
+
+
+def kept_nowhere(facts: Facts) -> list[File]:
+    """The files that were made where nobody keeps them, and are there still."""
+    made = (file for file in facts.files if file.changed and file.state != "deleted" and not file.passed)
+    return [file for file in made if _PASSING.search(file.path) and not file.path.endswith(("/", ".log"))]

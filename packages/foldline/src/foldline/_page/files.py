@@ -23,7 +23,7 @@ from foldline._facts.folders import (
     without_names,
 )
 from foldline._facts.repository import passes
-from foldline._facts.standing import base_of, changed_files
+from foldline._facts.standing import base_of, changed_files, kept_nowhere
 from foldline._facts.trails import STAGED
 from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
@@ -149,7 +149,7 @@ def _known(facts: Facts) -> _Known:
         root = root if located and within else home
     changed, read = (
         _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
-        for some in (changed_files(facts), _read(facts, root or home))
+        for some in (changed_files(facts) or kept_nowhere(facts), _read(facts, root or home))
     )
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]

@@ -72,8 +72,8 @@ _WORK = frozenset({"call", "change", "failure"})
 
 
 def settled(facts: Facts) -> set[int]:
-    """The places of what is over: failures and what they brought, where something later closed them or failed alike, what was
-    taken back, and what a summary called open before it was done or more was asked for."""
+    """The places of what is over: failures and what they brought, where something later closed them or failed alike, unless the
+    messages that stay go on from there, what was taken back, and what a summary called open before it was done or more was asked for."""
     open_at = {fault.seen for fault in facts.faults if not fault.resolved}
     told: dict[tuple[int, int], str] = {}
     for p in facts.pieces:
@@ -81,6 +81,8 @@ def settled(facts: Facts) -> set[int]:
             told[p.at, p.part] = f"{told.get((p.at, p.part), '')}\n{p.text.partition(' → ')[2] or p.text}"
     newest = {text: call for call, text in told.items()}
     over = {call for call, text in told.items() if call[0] not in open_at or newest[text] != call}
+    if facts.goes_on:
+        over.discard(max(((p.at, p.part) for p in facts.pieces if p.kind in _WORK), default=(-1, -1)))
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
