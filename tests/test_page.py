@@ -336,7 +336,7 @@ def test_an_answer_to_a_tool_that_asks_stands_beside_its_question() -> None:
     asked = runs("ask_user", {"question": "Where shall the numbers of the invoices be kept?"}, "In SQLite.")
     text = page([ASKED, *asked, *EDIT, says("They are in the database now."), *chatter(6)], 1_500)
     happened = section(text, "What happened")
-    assert "**2** > In SQLite. (to “Where shall the numbers of the invoices be kept?”)" in happened
+    assert "**2** > In SQLite.\n(to “Where shall the numbers of the invoices be kept?”)" in happened
     assert happened.count("Where shall the numbers") == 1
     assert "ask_user" not in text
     assert state_of(ASKED, *asked[:1])[0] == "asked the user: Where shall the numbers of the invoices be kept?"

@@ -839,6 +839,8 @@ PASTES = [
         "System notice: the connection was restored.",
         "<environment>\ncwd: /srv/parcels\nbranch: main\n</environment>",
         "<session_reminder id='3'>Two tasks are still open.</session_reminder>",
+        "<시스템 알림>상담 세션이 30분을 넘었습니다.</시스템 알림>",
+        "[Anfrage vom Benutzer unterbrochen]",
         "<session>\nhost: kelp-03\ncwd: /srv/vault\n</session>",
         "[supervisor] No input from the owner for 6 h. Sessions must not idle longer than 8 h.",
         '<desk-notice source="dispatch">Visit V-12 was released. Agents must rebook within a day.</desk-notice>',

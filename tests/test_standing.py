@@ -1437,7 +1437,7 @@ def test_a_short_answer_to_a_question_is_told_and_thanks_are_not() -> None:
     talk += [user("yes"), *bash("git switch -c gzip"), says("It is on the branch gzip.")]
     talk += [user("thanks!"), says("You are welcome."), user("Now the same for the import of the invoices, please.")]
     told = section(page([*talk, *edit("src/b.py"), says("The import reads gzip now.")]), "What happened")
-    assert any(line.endswith("> yes (to “Shall I cut a branch for it?”)") for line in told)
+    assert "> yes\n(to “Shall I cut a branch for it?”)" in "\n".join(told)
     assert "\n".join(told).count("Shall I cut a branch for it?") == 1
     assert not any("thanks" in line for line in told)
 
@@ -1629,3 +1629,28 @@ def test_files_of_commands_that_are_run_in_several_folders_are_told_from_where_t
 def test_what_a_program_brings_in_again_is_not_deleted(path: str) -> None:
     told = page([TASK, *edit("src/rows.py"), *bash(f"rm -rf {path} old.py && npm install")])
     assert "deleted: old.py" in section(told, "Files")
+
+
+def test_a_request_with_which_the_user_says_to_go_on_is_told_with_what_it_goes_on_with() -> None:
+    parts = user(
+        "Three things: (1) the notice for the quay, (2) the list for the desk, (3) the thanks. One by one, I say when."
+    )
+    first = says("1. The notice for the quay is written.\n\nStill to do: (2) the list for the desk and (3) the thanks.")
+    go_on = user("fine, it hangs there already. go on! oh and the harbour master is called Wijoyo, write him that way")
+    told = section(page([parts, first, go_on, *edit("list.md")]), "Task now")
+    assert f"> {parts.text}" in told
+    assert f"> {go_on.text}" in told
+    alone = [
+        parts,
+        says("All three are written."),
+        user("Now count the berths of the harbour, go on with the north side first."),
+        *edit("berths.md"),
+    ]
+    assert f"> {parts.text}" not in section(page(alone), "Task now")
+
+
+def test_a_task_that_the_report_below_leaves_something_of_is_not_called_answered() -> None:
+    other = user("Write the notice for the quay and the thanks to the harbour master, one after the other.")
+    done = [*edit("notice.md"), says("The notice is written.\n\nStill to do: the thanks to the harbour master.")]
+    told = page_before(done, [TASK, LONG, *edit("src/a.py"), says("It is done."), other])
+    assert section(told, "Task now")[0] == "(reported on at the end of the messages below, which says what is left)"

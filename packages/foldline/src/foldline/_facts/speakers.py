@@ -107,9 +107,8 @@ def _of_tag(text: str) -> Speaker:
 
 def _hosts(text: str) -> bool:
     """Whether a host says of a text, by its tag or its first words, that it is none of the user's."""
-    if text.startswith("<"):
-        tag = known.NAMED_BLOCK.fullmatch(text)
-        return tag is not None and text.count(f"</{tag[1]}>") == 1
+    if text.startswith("<") and (tag := known.NAMED_BLOCK.fullmatch(text)):
+        return text.count(f"</{tag[1]}>") == 1
     return known.SYSTEM_NOTE.fullmatch(text) is not None or known.OPERATOR.match(text) is not None
 
 

@@ -63,7 +63,8 @@ ASKED_BEFORE = "(before that the user had asked) "
 """What stands before the requests that led to the newest and are over; what happened has them as well."""
 
 ANSWERED_BELOW = "(answered at the end of the messages below)"
-"""What stands above a task that is done behind the page."""
+PARTLY_BELOW = "(reported on at the end of the messages below, which says what is left)"
+"""What stands above a task that is done behind the page, and above one of which the report there leaves something open."""
 
 _SAID_BEFORE = pattern(r"^\((?:the agent had proposed|to that the agent said|before that the agent had said)\) ")
 CAUSE = " – the agent: "
@@ -95,6 +96,9 @@ LATER = "As the messages below leave it:"
 
 NOT_SEEN = "(asked for, and not seen yet: "
 """What stands before what a request asks for and no call did."""
+
+_ANSWERED = pattern(r"\(to “.+”\)")
+"""The question below an answer: its words are told with that, and not again."""
 
 _RUNS = pattern(rf"{STILL_RUNS}`(.+)`(?: \(([^()]+)\))?")
 _READ = (
@@ -144,7 +148,7 @@ def facts_of_page(text: str) -> Facts:
     before = [
         _SAID_BEFORE.sub("", line, count=1)
         for line in now
-        if not line.startswith(("> ", NOT_SEEN, ASKED_BEFORE, ANSWERED_BELOW))
+        if not line.startswith(("> ", NOT_SEEN, ASKED_BEFORE, ANSWERED_BELOW, PARTLY_BELOW))
     ]
     open_now = [line.removeprefix("- ") for line in lines.get("State", ())]
     said = [
@@ -290,6 +294,8 @@ def _pieces(line: str) -> Iterator[Piece]:
         yield from _parts(found[1], "user", "said", item=item is not None)
         return
     line = _TURN.sub("", line, count=1).removeprefix(SHORTENED)
+    if _ANSWERED.fullmatch(line):
+        return
     if line.startswith("- "):
         head, *brought = line[2:].split("; ")
         changed = head.startswith((COMMIT, PULL)) or changes_by_name(head.partition(" ")[0])

@@ -75,7 +75,13 @@ _SYSTEM = (
     r"|(?:note|message|rappel) (?:du )?système|(?:catatan|pesan|pemberitahuan|pengingat) (?:dari )?sistem"
     r"|系统(?:提示|消息|通知|提醒)|系統(?:提示|訊息|通知|提醒)|システム(?:通知|メッセージ|からの?お知らせ|より)|시스템 ?(?:알림|메시지|안내|공지)"
 )
-SYSTEM_NOTE = pattern(rf"(?:[\[(（【]\s*(?:{_SYSTEM})\s*[:：].*[\])）】]|(?:{_SYSTEM})\s*[:：].*)", re.DOTALL | re.I)
+SYSTEM_NOTE = pattern(
+    rf"(?:[\[(（【]\s*(?:{_SYSTEM})\s*[:：].*[\])）】]|(?:{_SYSTEM})\s*[:：].*|<(?:{_SYSTEM})>.*</(?:{_SYSTEM})>"
+    r"|\[[^\]\n]{0,40}(?:\buser|benutzer|usuario|usuário|utilisateur|pengguna|사용자|ユーザー|用户)[^\]\n]{0,24}(?:interrupt|unterbroch|interrump|dihentikan|중단|中断)[^\]\n]{0,40}\]"
+    r"|\[[^\]\n]{0,24}(?:interrupt|unterbroch|interrump|dihentikan|중단|中断)[^\]\n]{0,24}(?:\buser|benutzer|usuario|usuário|utilisateur|pengguna|사용자|ユーザー|用户)[^\]\n]{0,24}\]"
+    r"|\[(?:anfrage|solicitud|permintaan)[^\]\n]{0,60}(?:unterbrochen|interrumpida|dihentikan)\])",
+    re.DOTALL | re.I,
+)
 """A note that a host puts in the user's place, and says so; the words are in this form in seven languages and more."""
 
 SKILL = "Base directory for this skill:"

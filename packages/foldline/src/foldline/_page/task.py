@@ -10,7 +10,7 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
-from foldline._facts.cues import asks, resumes, waits
+from foldline._facts.cues import asks, labels_open, resumes, waits
 from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, wide_letters
 from foldline._facts.splitting import split
@@ -20,7 +20,7 @@ from foldline._facts.standing import (
     interjects,
     open_steps,
 )
-from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PASTED, SEVERAL_BELOW
+from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PARTLY_BELOW, PASTED, SEVERAL_BELOW
 from foldline._facts.types import Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, Lists
 
@@ -93,6 +93,7 @@ def _wanted(facts: Facts, after: Sequence[str]) -> Task:
         over = asks(request.text) and answered(facts, request.newest)
         behind = len(chain) + len(since)
         says = telling(request.text) and not (request.amid or clarifies(facts, request) or (over and behind > 1))
+        says = says and not _goes_on(facts, request)
         taken_up = over and behind == 1 and accepts((since or [chain[0].text])[0])
         if says or taken_up or (len(chain) < CHAIN - 1 and not over):
             chain.insert(0, request)
@@ -120,6 +121,13 @@ def _wanted(facts: Facts, after: Sequence[str]) -> Task:
         done = _done(facts, asked, before)
     pending = [request.text for request in (*planned, *chain) if request not in done]
     return leaning._replace(words=pending, before=(*_saying(done),))
+
+
+def _goes_on(facts: Facts, request: UserRequest) -> bool:
+    """Whether a request says among other things to go on with what the report before it left open."""
+    reports = [p for p in facts.pieces if p.kind == "report" and p.at < request.newest]
+    left = any(p.open for p in reports if p.at == reports[-1].at)
+    return left and any(len(each) <= LEANING and resumes(each) for each in split(request.text))
 
 
 def _done(facts: Facts, requests: Sequence[UserRequest], before: int) -> list[UserRequest]:
@@ -242,13 +250,21 @@ def _answered_below(now: Facts) -> str:
     said = [p.text for p in now.pieces if p.kind == "report"]
     if asks(said[-1]):
         return "the report there ends with a question"
+    if _leaves_something(now):
+        return "the report there says what is left"
     return "the agent waits there for what still runs" if any(map(waits, split(said[-1]))) else "it is answered there"
 
 
 def over_below(facts: Facts, words: Sequence[str]) -> Iterator[str]:
     """A line that says so where the `words` of the task are answered behind the page."""
     if words and facts.now and answered(facts.now) and not answered(facts):
-        yield ANSWERED_BELOW
+        yield PARTLY_BELOW if _leaves_something(facts.now) else ANSWERED_BELOW
+
+
+def _leaves_something(now: Facts) -> bool:
+    """Whether the newest report says under a label that something is left."""
+    last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
+    return any(p.open and (labels_open(p.text) or labels_open(f"{p.under}:")) for p in now.pieces if p.at == last)
 
 
 def missing(facts: Facts, words: Sequence[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from foldline._clipping import cut
 from foldline._facts.cues import asks
 from foldline._facts.folders import grouped, without_names
+from foldline._facts.said import TO
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
 from foldline._page.choosing import READ, Candidate, Scale
@@ -155,7 +156,7 @@ class Turns:
             below = "\n".join(f"  - {text}" for text in texts[1:])
             return anothers(f"- {texts[0]}:\n{below}" if listed else f"- {'; '.join(texts)}")
         if piece.by == "user" and piece.kind != "excerpt":
-            return "\n".join(f"> {line}" for line in safe(self._joined(group, gap="\n…")).splitlines())
+            return "\n".join(map(_quoted, safe(self._joined(group, gap="\n…")).splitlines()))
         if piece.kind == "answer":
             return f"(chosen) {anothers(self._joined(group))}"
         if piece.kind == "report":
@@ -272,6 +273,12 @@ def _begin(request: str, characters: int) -> str:
     first, *more = safe(request).strip().splitlines()
     words = cut(first, characters)
     return f", above: “{words}{GAP if more and words == first else ''}”" if characters else ""
+
+
+def _quoted(line: str) -> str:
+    """A line of the user's, and below it what it answers, which somebody else said."""
+    words, to, question = line.partition(TO)
+    return f"> {words}\n{to.lstrip()}{anothers(question)}" if to else f"> {line}"
 
 
 def _named(head: str, room: int) -> str:
