@@ -130,6 +130,15 @@ def process(action: str, answer: str) -> list[Message]:
     return runs("process", {"action": action, "sessionId": "marine-claw"}, answer, id=action)
 
 
+def test_a_list_says_which_of_these_have_ended() -> None:
+    listed = "calm-otter completed 12s :: ls\nmarine-claw failed 2m :: kiln fire --at 900"
+    started = [*ASKED, *runs("exec", {"command": FIRE}, GOES_ON)]
+    assert told(facts_of(started))
+    for how, lasts in (("running", True), ("failed", False)):
+        seen = runs("process", {"action": "list"}, listed.replace("failed", how), id="list")
+        assert bool(told(facts_of([*started, *seen]))) is lasts
+
+
 def test_what_was_polled_of_a_program_is_told_of_its_command_and_no_poll_is() -> None:
     polls = [*process("poll", "(no new output)\n\nProcess still running."), *process("log", "(no output yet)")]
     facts = facts_of([*ASKED, *runs("exec", {"command": FIRE}, GOES_ON), *polls, *process("poll", FIRED)])

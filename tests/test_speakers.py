@@ -806,6 +806,7 @@ PASTES = [
     ("tests", "two fail:\ntests/test_a.py::test_b PASSED [ 50%]\ntests/test_a.py::test_c FAILED [100%]\nwhy?", [("user", "two fail:"), ("paste", "tests/test_a.py::test_b PASSED [ 50%]\ntests/test_a.py::test_c FAILED [100%]"), ("user", "why?")]),
     ("sizes", "what may go?\n 512  a/b.log\n 20K  a/c.log\n 1.5M  d.db\n 4  e/f.txt", [("user", "what may go?"), ("paste", "512  a/b.log\n 20K  a/c.log\n 1.5M  d.db\n 4  e/f.txt")]),
     ("settings", "as it stands:\nPOLL=20\nPORT = 8071\nFEED_URL=http://feed\nDB=/var/db", [("user", "as it stands:"), ("paste", "POLL=20\nPORT = 8071\nFEED_URL=http://feed\nDB=/var/db")]),
+    ("a browser's console", "it is blank:\nberth.js:44 Uncaught TypeError: quay is null\n(índice):12 booted\npier.js:7:3 waiting\npier.js:9 moored\nwhy?", [("user", "it is blank:"), ("paste", "berth.js:44 Uncaught TypeError: quay is null\n(índice):12 booted\npier.js:7:3 waiting\npier.js:9 moored"), ("user", "why?")]),
     ("few settings", "POLL = 20\nPORT = 8071", [("user", "POLL = 20\nPORT = 8071")]),
     ("fence", "use this:\n```json\n{\"never\": 1}\n```\nplease", [("user", "use this:"), ("paste", "```json\n{\"never\": 1}\n```"), ("user", "please")]),
     ("all quoted", "> Pick up the pool first,\n  > and then its tests.", [("user", "> Pick up the pool first,\n  > and then its tests.")]),
@@ -852,6 +853,23 @@ def test_a_note_of_the_system_is_not_the_users(text: str) -> None:
 
 def test_a_report_in_a_tag_with_its_sender_is_another_agents() -> None:
     assert spans_of('<meldung von="farn" auftrag="A-06">\nDie Vorlage ist da.\n</meldung>')[0].by == "peer"
+
+
+def test_whose_a_message_is_that_a_chat_brings_stands_before_its_words() -> None:
+    """OpenClaw's line of a channel that knows its users by number; `ou_` is no more than the prefix of these."""
+    said = spans_of("ou_5f1e0d9c8b7a69584736251403f2e1d0: ou_ is what all of them begin with. Rename it.")
+    assert [span.text for span in said if span.by == "user"] == ["ou_ is what all of them begin with. Rename it."]
+
+
+def test_a_command_that_a_client_wrote_out_asks_for_what_the_user_gave_it() -> None:
+    """Of Spec Kit's commands; what those say of themselves orders nothing of what lasts."""
+    form = "## User Input\n\n```text\n{}\n```\n\nYou **MUST** consider the user input before proceeding (if not empty).\n\n## Outline\n\n1. **Setup**: All paths must be absolute.\n2. Never rename a pier."
+    given, bare = (facts_of([user(form.format(each))]) for each in ("Add a ferry to the map.", "$ARGUMENTS"))
+    assert [request.text for request in given.requests] == [
+        "Add a ferry to the map. (to a command: Setup: All paths must be absolute.)"
+    ]
+    assert not [rule for rule in given.rules if rule.by == "user"]
+    assert [request.text for request in bare.requests] == ["Setup: All paths must be absolute."]
 
 
 def test_what_an_application_signs_with_its_name_is_not_the_users() -> None:

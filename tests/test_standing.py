@@ -1606,10 +1606,29 @@ def test_the_request_before_the_newest_is_answered_only_where_it_was() -> None:
     answered = "the one before it is answered"
     assert answered in page_before([newest], work).splitlines()[0]
     assert answered not in page_before([other, *edit("src/berths.py"), newest], work).splitlines()[0]
-    assert (
-        answered
-        in page_before([other, *edit("src/berths.py"), says("They are up to date."), newest], work).splitlines()[0]
+    done = [other, *edit("src/berths.py"), says("They are up to date."), newest]
+    assert answered in page_before(done, work).splitlines()[0]
+    assert answered not in page_before([user("yes")], [*work, says("Shall I push it?")]).splitlines()[0]
+
+
+def test_a_report_that_leads_something_in_leaves_it() -> None:
+    """A turn that was stopped amid its work ends with words that lead in what never came."""
+    newest, work = (
+        user("And then print the table of tides for the office, on one page."),
+        [TASK, LONG, *edit("src/rows.py")],
     )
+    answered = "the one before it is answered"
+    assert answered in page_before([newest], [*work, says("The rows are counted in src/rows.py.")]).splitlines()[0]
+    assert answered not in page_before([newest], [*work, says("The rows are counted in src/rows.py:")]).splitlines()[0]
+
+
+def test_of_a_text_that_was_edited_a_heading_is_told_and_no_name_that_it_speaks_of() -> None:
+    def happened(new: str) -> list[str]:
+        edits = runs("Edit", {"file_path": "docs/tides.md", "old_string": "low water", "new_string": new})
+        return section(page([TASK, *edits, says("It is written.")]), "What happened")
+
+    assert "Edit docs/tides.md" in happened("`low_water` is read by `tide_table`.")
+    assert "Edit docs/tides.md (Low water)" in happened("## Low water\n`low_water` is read.")
 
 
 def test_files_of_commands_that_are_run_in_several_folders_are_told_from_where_they_stand() -> None:

@@ -520,7 +520,8 @@ def _sought(call: ToolCall) -> str:
 def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
     """A file with the names in it that were touched."""
     own = path.rpartition("/")[2].partition(".")[0]
-    some = names.get(path, NamesTouched()).names[: 1 if path.endswith(PROSE) else None]
+    known = names.get(path, NamesTouched())
+    some = known.names if not path.endswith(PROSE) else known.names[:1] if known.defined else ()
     touched = told_names([each for each in some if each.split()[:1] != [own]])
     return f"{path} ({touched})" if touched else path
 

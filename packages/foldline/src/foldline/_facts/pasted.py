@@ -67,6 +67,9 @@ _CLOCK = pattern(r"(?<![\d:])\d{1,2}:\d\d(?!\d)")
 _SERVICE = pattern(r"([a-z0-9][\w.-]{0,60}) +\|(?: |$)")
 """The name of a service before what it put out, as Docker Compose has it."""
 
+_CONSOLE = pattern(r"\s*(?:[\w.-]+\.[cm]?[jt]sx?|\([\w áéíóúçãõäöüß]+\)):\d{1,6}(?::\d+)? +\S")
+"""A line of a browser's console: the script and its line, then what it says."""
+
 _SIZED, _SET = pattern(r"\s*\d[\d.,]*[KMGT]?\s+[^\s\d]\S*\s*$"), pattern(r"\s*[A-Z_][A-Z0-9_]+ ?= ?\S+\s*$")
 """A file behind its size or its lines, as `du` and `wc` have them; a constant or a variable of the environment with its value."""
 
@@ -230,6 +233,8 @@ def _shape(line: str) -> str:
         return "clock"
     if service := _SERVICE.match(head):
         return service[1]
+    if _CONSOLE.match(line):
+        return "console"
     if _SIZED.match(line):
         return "size"
     if _SET.match(line):

@@ -251,4 +251,4 @@ def _goes_on(spans: Iterable[Span]) -> bool:
     report nothing."""
     said = " ".join(span.text for span in spans if span.by == "agent").strip()
     last = [*split(said[-_LAST_WORDS:])][-1] if said else ""
-    return announces(last) and not offers(last)
+    return last.endswith((":", "：")) or (announces(last) and not offers(last))

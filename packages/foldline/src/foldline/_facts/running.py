@@ -58,6 +58,9 @@ _ANSWERED = rare(
 )
 """How it is told that another agent is done: by a notice, in a list, to the call that waited for it, by its own last answer."""
 
+_LISTED = pattern(r"^([\w-]{3,60}) +(?:completed|failed|killed|exited|stopped)\b[^\n]{0,24} :: ", re.MULTILINE)
+"""A program in OpenClaw's list that has ended."""
+
 _NOTICE = pattern(r"<task-id>([\w-]+)</task-id>.{0,600}?<status>(?!running)\w+</status>", re.DOTALL)
 
 
@@ -98,7 +101,7 @@ class Running:
         """The call whose end `text` tells, which is that of the program where it was started by an earlier one, and whether it
         runs still."""
         started = _STARTED.search(text[:_EDGE]) or _STARTED.search(text[-_EDGE:])
-        if words_of(called.call.name) & _ASKING:
+        if words_of(called.call.name) & _ASKING or " :: " in text[:_EDGE]:
             self.heard(text)
         asked = _named(called.call)
         asked = self._waits_for.get(asked, asked)
@@ -163,6 +166,7 @@ class Running:
         if "<task-id>" in text:
             self.known.update(dict.fromkeys(_NOTICE.findall(text), ""))
         self.known.update((next(filter(None, found.groups())), "") for found in _ANSWERED.finditer(text))
+        self.known.update(dict.fromkeys(_LISTED.findall(text) if " :: " in text else (), ""))
 
 
 def ends(step: str, program: str) -> bool:

@@ -25,7 +25,7 @@ from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.told import OWNER
 from foldline._facts.types import Kind, Rule, UserRequest
-from foldline._facts.wrappers import GIVEN, SKILL, TEMPLATE
+from foldline._facts.wrappers import GIVEN, INPUT, SKILL, TEMPLATE
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -54,6 +54,12 @@ SUMS_UP = 60
 
 LEADING = 60
 """Characters from which words before what leads in a call say something, though they name nothing."""
+
+TO_COMMAND = " (to a command: "
+"""What stands between what the user gave a command and what that is for, which are the command's own words."""
+
+_UNCAUGHT, _ALARMS = pattern(r"\b(?:Uncaught|[A-Z]\w*(?:Error|Exception)): \S|\bERROR\b|\bFATAL\b"), 2
+"""What stands in a line of a paste that says what went wrong, and how many of these are told."""
 
 _TAG_LINE = pattern(
     r"^[ \t]*</?(?:thoughts?|thinking|reasoning|reflection|analysis|observation|system_information|(?:format|response|example)_(?:example|response)"
@@ -147,8 +153,8 @@ class Said:
             before = [piece.text for piece in self._pieces.report]
             self._words(words, at, part)
             if words not in self._answers or len(words) > ANSWER:
-                self._bind(words, at, before)
-            if span.by == "command" and text.startswith("---"):
+                self._bind(words.partition(TO_COMMAND)[0], at, before)
+            if span.by == "command" and text.lstrip().startswith(("---", "##")):
                 self._steps(text, at, part, "")
             if span.by == "peer":
                 self._pieces.tell_of_another(said_beside(text), at, part)
@@ -269,7 +275,8 @@ class Said:
         """Tells of what was pasted how it begins and ends, and the lines that somebody wrote of."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         wanted = self._pieces.wanted_lines(text, _PASTED)
-        for line in dict.fromkeys((*lines[:1], *wanted, *lines[-1:])):
+        raised = islice((line for line in lines if _UNCAUGHT.search(line)), _ALARMS)
+        for line in dict.fromkeys((*lines[:1], *wanted, *raised, *lines[-1:])):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
 
 
@@ -311,6 +318,9 @@ def asked(span: Span) -> str:
     """What the user asks for in a span, or who leads a team of agents: words, or a command for the agent; empty where nothing is."""
     if span.by == "peer":
         return assigned(span.text)
+    if span.by == "command" and (expanded := INPUT.match(span.text.lstrip())):
+        given, says = expanded["given"].strip(), cut(expanded["says"].replace("**", ""), QUESTION)
+        return f"{given}{TO_COMMAND}{says})" if given and given != "$ARGUMENTS" else says
     if span.by == "command" and (expanded := TEMPLATE.match(span.text)):
         return f"{expanded['says']}{': ' if expanded['given'] else ''}{expanded['given'] or ''}"
     if span.by == "command" and (called := _COMMAND.search(span.text)):

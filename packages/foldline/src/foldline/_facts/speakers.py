@@ -233,7 +233,7 @@ def _apart(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
         else:
             yield from _apart(text[start:end], "")
         yield from _blocks(text[end:], "harness")
-    elif not by and (other := whose(text)):
+    elif (not by or text.lstrip().startswith(known.EXPANDED)) and (other := whose(text)):
         yield other, text, False
     else:
         yield from _wrapped(text)
@@ -260,7 +260,7 @@ def _wrapped(text: str) -> Iterator[tuple[Speaker, str, bool]]:
             yield by, piece, False
             continue
         for who, words in _lines(piece):
-            other: Speaker = (whose(words) or who) if who == "user" and piece is not text else who
+            other: Speaker = (whose(words) or who) if who == "user" and words != text else who
             yield ("command" if other == "user" and known.SLASH.match(words.strip()) else other), words, False
 
 

@@ -90,6 +90,9 @@ SKILL = "Base directory for this skill:"
 GIVEN = "ARGUMENTS: "
 """How Claude Code repeats, behind the body of a command, what the user gave it."""
 
+EXPANDED = ("---\ndescription: ", "## User Input\n\n```")
+"""How a command begins that a client expands into what the user typed, which it then marks as such."""
+
 OPENINGS: dict[Speaker, tuple[str, ...]] = {
     "harness": (
         # Claude Code
@@ -117,7 +120,7 @@ OPENINGS: dict[Speaker, tuple[str, ...]] = {
         "Here is a demonstration of how to correctly accomplish this task", "Your output was not formatted correctly",
         "Your command contains syntax errors", "Previous response had parsing errors:", "No tool calls found in the response", "Please always provide EXACTLY ONE action",
     ),
-    "command": (SKILL, "# Simplify: Code Review", "---\ndescription: "),
+    "command": (SKILL, "# Simplify: Code Review", *EXPANDED),
     "peer": ("Another Claude session sent",),
 }  # fmt: skip
 """How a text begins that is another's from end to end."""
@@ -127,6 +130,12 @@ TEMPLATE = pattern(
     re.DOTALL,
 )
 """How a command begins that Codex and others expand into the user's message: the head of its file, and what the user gave it."""
+
+INPUT = pattern(
+    r"\A(?:[^\n]{0,80}\n+)?#{1,3} User Input\n+```\w*\n(?P<given>.*?)\n?```.{0,200}?\bconsider the user input.{0,400}?\n#{1,3} (?:Goal|Outline|Task)[^\n]*\n+(?:\d+\. )?(?P<says>[^\n]+)",
+    re.DOTALL,
+)
+"""How a command of Spec Kit's begins where its head is not written: what the user gave it, and what it says it is for."""
 
 NO_REPLY = ("API Error:", "Please run /login")
 """How a client begins what it writes in the agent's place where there was no reply."""
@@ -352,16 +361,25 @@ ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 
 LINES = pattern(
     r"^(?:\[Request interrupted by user[^\]\n]*\]|\[Queued messages while agent was busy\]|System: \[[^\n]*|---\nQueued #\d+"
-    r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\]"
+    r"|\[message_id: [^\]\n]*\]|\[media attached[^\]\n]*\]|To send an image back, prefer the message tool[^\n]*"
     r"|Full transcript available at: \S+|Read the output file to retrieve the result: \S+"
     r"|If you need specific details from before exiting plan mode \([^\n]*\), read the full transcript at: [^\n]+"
     r"|If this plan can be broken down into multiple independent tasks, consider using the \w+ tool [^\n]*)[ \t]*$"
+    r"|^ou_[0-9a-f]{16,}: (?=\S)"
     r"|^\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{4}-\d\d-\d\d[^\]\n]*\] ",
     re.MULTILINE,
 )
 """Lines of Claude Code and OpenClaw between the user's own: of Claude Code also what it puts behind a plan and behind what ended."""
 
-LINE_SIGNS = ("[", "Queued #", " transcript ", "Read the output file", "If this plan can ")
+LINE_SIGNS = (
+    "[",
+    "ou_",
+    "To send an image back",
+    "Queued #",
+    " transcript ",
+    "Read the output file",
+    "If this plan can ",
+)
 """One of these stands in every such line."""
 
 METADATA = pattern(r"^[\w ]{3,40}\(untrusted[^)\n]*\):\s*\n```[a-z]*\n.*?\n```\s*", re.DOTALL | re.MULTILINE)

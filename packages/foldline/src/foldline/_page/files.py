@@ -128,7 +128,10 @@ def few_files(facts: Facts, room: int) -> list[str]:
     read = [f for f in known.read if only or silent or spoken[_name(f)] or _PICTURE.search(f.path)]
     left = room - size(lines)
     lines += _listed(
-        "read", read, _most_spoken(read, spoken)[: _ALL_READ if only else _READ], left if only else left // 2
+        "read",
+        known.read if len(read) > _READ else read,
+        _most_spoken(read, spoken)[: _ALL_READ if only else _READ],
+        left if only else left // 2,
     )
     newest = sorted(tried, key=lambda file: file.seen, reverse=True)[:_TRIED]
     return lines + _listed(TRIED, tried, newest, room - size(lines))

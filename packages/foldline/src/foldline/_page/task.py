@@ -210,6 +210,8 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     amid = {request.text for request in facts.latest.requests if request.amid}
     asked = [text for text in after if text not in amid] or after
     newest = next((text for text in reversed(asked) if telling(text) or not accepts(text)), "")
+    if says_yes(newest) and not (facts.now and answered(facts.now)):
+        over = ""
     if len(waiting := _waiting(facts)) > 1:
         yield SEVERAL_BELOW + " and ".join(f"“{cut(' '.join(text.split()), ASKED)}”" for text in waiting[-2:])
     elif newest and (wants.before or not wants.words or not says_yes(newest)):
