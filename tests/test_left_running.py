@@ -78,6 +78,26 @@ def test_a_server_in_the_background_runs_on(command: str) -> None:
     assert len(told(facts_of([*ASKED, *ran(command, answer="13603")]))) == 1
 
 
+@pytest.mark.parametrize(
+    ("commands", "lines"),
+    [
+        (
+            ['ping -n 3 127.0.0.1 >nul & cd c:\\shop && start "Shop" node serve.js --port 8123'],
+            ["node serve.js --port 8123"],
+        ),
+        (["start /B npm run dev & ping -n 5 127.0.0.1 >nul"], ["npm run dev"]),
+        (["start /B node serve.js & cd c:\\shop", "taskkill /F /IM node.exe 2>nul"], ["node serve.js"]),
+        (["start /B node.exe serve.js & cd c:\\shop", "taskkill /F /IM node.exe 2>nul"], []),
+        (["start /B node serve.js & cd c:\\shop", "taskkill /F /PID 4711"], []),
+        (["start /B node serve.js & cd c:\\shop", 'taskkill /F /FI "WINDOWTITLE eq Desk*" 2>nul'], ["node serve.js"]),
+        (["dir c:\\shop\\lib >nul & echo done"], []),
+    ],
+)
+def test_what_windows_starts_in_a_window_of_its_own_runs_on(commands: list[str], lines: list[str]) -> None:
+    """Its `&` only parts commands."""
+    assert told(facts_of([*ASKED, *ran(*commands)])) == [f"runs still when seen last: `{line}`" for line in lines]
+
+
 def test_what_could_not_be_started_does_not_run() -> None:
     assert told(facts_of([*ASKED, *ran(SERVED, answer="Exit code 7\ncurl: (7) Failed to connect")])) == []
 

@@ -872,6 +872,24 @@ def test_a_command_that_a_client_wrote_out_asks_for_what_the_user_gave_it() -> N
     assert [request.text for request in bare.requests] == ["Setup: All paths must be absolute."]
 
 
+def test_what_a_command_says_of_the_instructions_that_it_has_written_is_not_the_users() -> None:
+    """OpenCode's `/init`: what the user gave it is the task, and binds."""
+    form = "Create or update `AGENTS.md` for this repository.\n\nIf in doubt, never write it.\n\nUser-provided focus or constraints (honor these):\n{}\n\n## How to investigate\n\nNever read a lock file."
+    given, bare = (facts_of([user(form.format(each))]) for each in ("Build me a map. Never use a tab.", ""))
+    assert (
+        given.requests[0].text
+        == "Build me a map. Never use a tab. (to a command: Create or update `AGENTS.md` for this repository)"
+    )
+    assert [rule.text for rule in given.rules if rule.by == "user"] == ["Never use a tab."]
+    assert bare.requests[0].text == "Create or update `AGENTS.md` for this repository"
+    assert not [rule for rule in bare.rules if rule.by == "user"]
+
+
+def test_what_codex_says_of_skills_behind_the_projects_instructions_is_none_of_them() -> None:
+    skills = "\n\n## Skills\nA skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Always announce it."
+    assert project_rules(f"# AGENTS.md instructions for /srv\n\n- Never push.{skills}").endswith("- Never push.\n")
+
+
 def test_what_an_application_signs_with_its_name_is_not_the_users() -> None:
     prompt = Message("system", (Text("You are Wren, the assistant in the Tidewrack app."),))
     notice = Message("user", (Text("[Tidewrack] This thread was opened on a second device."),))

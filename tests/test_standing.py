@@ -1644,6 +1644,50 @@ def test_files_of_commands_that_are_run_in_several_folders_are_told_from_where_t
     assert alone == ["created: src/main.py"]
 
 
+@pytest.mark.parametrize("command", ["ren src\\a.py b.py", "Rename-Item -Path src\\a.py -NewName b.py"])
+def test_a_file_that_is_renamed_on_windows_stays_in_its_folder(command: str) -> None:
+    assert "renamed: src/a.py → src/b.py" in section(page([TASK, *edit("src/rows.py"), *bash(command)]), "Files")
+
+
+SERVICE = "I want all of them in their best version, but the shoes should stay size 9. Can you help me with that?"
+
+
+def test_a_report_that_asks_before_it_says_what_comes_next_is_one() -> None:
+    """What it looked up is in its words, and stands there only."""
+    looked = runs(
+        "get_product_details",
+        {"product_id": "p-77"},
+        '{"name": "Shoes", "v-1": {"price": 147.05}, "v-2": {"price": 155.33}}',
+    )
+    plan = says(
+        "The best shoes are $155.33, and the old ones $147.05.\n\nShall I change them? Please confirm, and I'll do the rest!"
+    )
+    told = page([user(SERVICE), *looked, plan, user("go ahead, and pay with the gift card first please")])
+    assert "The best shoes are $155.33" in told
+    assert "get_product_details" not in told
+    assert SERVICE.partition(" Can")[0] in "\n".join(section(told, "Rules that stand"))
+
+
+def test_a_letter_is_told_with_what_it_chooses_of_a_list_of_letters() -> None:
+    offer = says(
+        "Which window is meant?\n\nPlease choose one:\n- `A`: outdated after 24 hours\n- `B`: outdated after 7 days\n- or give a short answer"
+    )
+    told = page_before([offer, user("B")], [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")])
+    assert "“B”, chosen: “`B`: outdated after 7 days”" in told.splitlines()[0]
+
+
+def test_what_a_call_was_to_change_that_the_user_denied_is_not_changed() -> None:
+    """Cline does not call it an error."""
+    denied = runs(
+        "replace_in_file",
+        {"path": "shop.env", "diff": "<<<<<<< SEARCH"},
+        "The user denied this operation. The file was not updated, and maintains its original contents.",
+    )
+    told = page([TASK, *edit("src/rows.py"), *denied])
+    assert section(told, "Files") == ["changed: src/rows.py"]
+    assert "replace_in_file shop.env → refused by the user" in told
+
+
 @pytest.mark.parametrize("path", ["node_modules", "web/node_modules/", "package-lock.json", "__pycache__", ".venv"])
 def test_what_a_program_brings_in_again_is_not_deleted(path: str) -> None:
     told = page([TASK, *edit("src/rows.py"), *bash(f"rm -rf {path} old.py && npm install")])

@@ -39,6 +39,18 @@ def test_a_report_at_the_end_makes_no_agent_speak_beside_its_calls() -> None:
     assert FOUND in page([*steps, says("Each firing is counted once now.")])
 
 
+def test_what_an_agent_thought_is_told_that_has_said_nothing_since_the_user_spoke() -> None:
+    """It spoke before: what came of the newest words is told by no report yet."""
+    spoke = [
+        *thinks(9, "Let me look.", "I look for the clock."),
+        says("The clock is found."),
+        user("And does it ring?"),
+    ]
+    steps = [m for n in range(4) for m in thinks(n, FOUND if n == 2 else f"Let me look at part {n}.")]
+    assert FOUND in page([*spoke, *steps])
+    assert FOUND not in page([*spoke, *steps, says("It rings twice for each firing.")])
+
+
 def test_of_a_long_thought_it_is_told_how_it_begins_and_ends() -> None:
     amid = "Maybe the lamp_3 of the hall is on, or it is not, and the tile_4 is wet. " * 40
     ends = "So ring_once has to be asked before each count of kiln_9."

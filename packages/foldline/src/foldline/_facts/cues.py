@@ -234,7 +234,7 @@ def option(words: str, menu: Iterable[str]) -> str:
         return ""
     titled = _TITLE.match(words, found.end())
     title = (titled[1] or titled[2]).lower() if titled else ""
-    begins = rf"(?:^|[\s;:,*])(?:(?:{_words('option')}) ?)?\(?{label}[.):]\**\s"
+    begins = rf"(?:^|[\s;:,*`])(?:(?:{_words('option')}) ?)?\(?{label}`?[.):]\**\s"
     behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
     for line in reversed([*menu]):
         if (begin := re.search(begins, line, re.IGNORECASE)) and title in line.lower():

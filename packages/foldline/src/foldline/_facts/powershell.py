@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from foldline._facts import cmd
 from foldline._facts.patterns import rare
 from foldline._patterns import pattern
 
@@ -14,9 +15,12 @@ _BODY = re.compile(r"@(['\"])\r?\n.*?\n\1@", re.DOTALL)
 """A here-string, which mostly becomes a file."""
 
 _BLOCK = pattern(r"(?<!\S)[{}](?!\S)")
+_RENAME = "rename-item"
+"""Whose second argument is a name beside the first."""
+
 _PROGRAMS = {
     "get-content": "cat", "set-content": "tee", "out-file": "tee", "tee-object": "tee", "add-content": "touched",
-    "remove-item": "rm", "move-item": "mv", "rename-item": "mv", "copy-item": "cp", "new-item": "touch",
+    "remove-item": "rm", "move-item": "mv", _RENAME: "mv", "copy-item": "cp", "new-item": "touch",
     "set-location": "cd", "push-location": "cd",
 }  # fmt: skip
 _ONE_PATH = ("set-content", "add-content", "out-file", "tee-object")
@@ -27,9 +31,9 @@ _SWITCHES = ("-force", "-recurse", "-raw", "-nonewline", "-append", "-passthru",
 
 
 def in_posix(command: str) -> str:
-    """The command with the slashes of a POSIX shell and a heredoc's mark in place of what it writes."""
+    """The command with the slashes of a POSIX shell and a heredoc's mark in place of what it writes; one of `cmd`'s as well."""
     if not _CMDLET.search(command):
-        return command
+        return cmd.in_posix(command)
     return _BLOCK.sub(";", without_bodies(command).replace("\\", "/"))
 
 
@@ -55,4 +59,6 @@ def as_program(name: str, args: list[str]) -> tuple[str, list[str]]:
             program = "mkdir" if flag == "-itemtype" and value.lower() == "directory" else program
             continue
         paths += (next(words, "") if flag in _PATHS else word).split(",")
+    if cmdlet == _RENAME:
+        paths[1:] = [f"{paths[0].rpartition('/')[0]}/{name}".lstrip("/") for name in paths[1:]]
     return program, paths[:1] if cmdlet in _ONE_PATH else paths

@@ -8,6 +8,7 @@ from itertools import chain, islice, pairwise
 
 from foldline._facts.assigned import said_beside
 from foldline._facts.attachments import attached
+from foldline._facts.chitchat import asks
 from foldline._facts.cues import announces, offers
 from foldline._facts.drafts import with_drafts
 from foldline._facts.foreign import facts_of_prose
@@ -251,4 +252,4 @@ def _goes_on(spans: Iterable[Span]) -> bool:
     report nothing."""
     said = " ".join(span.text for span in spans if span.by == "agent").strip()
     last = [*split(said[-_LAST_WORDS:])][-1] if said else ""
-    return last.endswith((":", "：")) or (announces(last) and not offers(last))
+    return last.endswith((":", "：")) or (announces(last) and not (offers(last) or asks(said)))

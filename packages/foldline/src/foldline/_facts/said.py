@@ -25,7 +25,7 @@ from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.told import OWNER
 from foldline._facts.types import Kind, Rule, UserRequest
-from foldline._facts.wrappers import GIVEN, INPUT, SKILL, TEMPLATE
+from foldline._facts.wrappers import GIVEN, INIT, INPUT, SKILL, TEMPLATE
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -153,7 +153,7 @@ class Said:
             before = [piece.text for piece in self._pieces.report]
             self._words(words, at, part)
             if words not in self._answers or len(words) > ANSWER:
-                self._bind(words.partition(TO_COMMAND)[0], at, before)
+                self._bind(words.rpartition(TO_COMMAND)[0] or words, at, before)
             if span.by == "command" and text.lstrip().startswith(("---", "##")):
                 self._steps(text, at, part, "")
             if span.by == "peer":
@@ -276,7 +276,8 @@ class Said:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         wanted = self._pieces.wanted_lines(text, _PASTED)
         raised = islice((line for line in lines if _UNCAUGHT.search(line)), _ALARMS)
-        for line in dict.fromkeys((*lines[:1], *wanted, *raised, *lines[-1:])):
+        chosen = {*lines[:1], *wanted, *raised, *lines[-1:]}
+        for line in sorted(chosen, key=lambda line: text.find(line.strip("… "))):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
 
 
@@ -318,8 +319,12 @@ def asked(span: Span) -> str:
     """What the user asks for in a span, or who leads a team of agents: words, or a command for the agent; empty where nothing is."""
     if span.by == "peer":
         return assigned(span.text)
+    if span.by == "command" and (called := INIT.match(span.text)):
+        given = (called["given"] or "").strip()
+        return f"{given}{TO_COMMAND}{called['says']})" if given else called["says"]
     if span.by == "command" and (expanded := INPUT.match(span.text.lstrip())):
-        given, says = expanded["given"].strip(), cut(expanded["says"].replace("**", ""), QUESTION)
+        says = expanded["called"] or cut(expanded["says"].replace("**", ""), QUESTION)
+        given = expanded["given"].strip()
         return f"{given}{TO_COMMAND}{says})" if given and given != "$ARGUMENTS" else says
     if span.by == "command" and (expanded := TEMPLATE.match(span.text)):
         return f"{expanded['says']}{': ' if expanded['given'] else ''}{expanded['given'] or ''}"

@@ -199,6 +199,9 @@ _BROUGHT_IN = re.compile(
 )
 """What a program brings in again whenever it is run: none of it is deleted for good, and none of it is work."""
 
+_MADE = re.compile(r"(?:^|/)(?:build|dist|out|target|coverage|te?mp|cache|logs?)/\*$", re.IGNORECASE)
+"""A folder whose content is made, and thrown away, again and again."""
+
 _SILENT = frozenset({"sed", "perl", "cp", "mv", "rm", "mkdir", "touch", "chmod", "cd", "ln", "tee", "cat"})
 """Programs that change files and say nothing of it."""
 
@@ -487,7 +490,8 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
         yield "modified", manifest, ""
     paths = [a for a in args if _is_path(a)]
     if name in ("rm", "unlink", "rmdir"):
-        yield from (("deleted", p, "") for p in paths if not _BROUGHT_IN.search(p))
+        emptied = (arg for arg in args if arg.endswith("/*") and _is_path(arg[:-2]) and not _MADE.search(arg))
+        yield from (("deleted", p, "") for p in (*paths, *emptied) if not _BROUGHT_IN.search(p))
     elif name == "mv" and len(paths) >= 2:
         yield from (("renamed", p, _into(p, paths[-1], len(paths) > 2)) for p in paths[:-1])
     elif name == "cp" and len(paths) >= 2:

@@ -423,7 +423,9 @@ def _refused(messages: Sequence[Message]) -> list[Set[str]]:
     found: list[Set[str]] = []
     for message in reversed(messages):
         for result in message.results:
-            ends[result.call_id] = result.error and known.REFUSED.search(text_of(result)[:_OPENING]) is not None
+            text = text_of(result)[:_OPENING]
+            refused = (known.REFUSED.search if result.error else known.DENIED.match)(text)
+            ends[result.call_id] = refused is not None
         found.append({call.id for call in message.calls if ends.pop(call.id, False)})
     return found[::-1]
 

@@ -14,6 +14,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _RULES = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
 
+_SKILLS = "\n## Skills\nA skill is a set of local instructions to follow that is stored in a `SKILL.md` file."
+"""How Codex begins what it says itself behind the project's instructions: which skills there are, and how to use one."""
+
 _OWN_ENDS = "\n--- project-doc ---\n"
 """What Codex puts between the user's own instructions, for whatever project, and those of the project."""
 
@@ -24,9 +27,9 @@ def is_summary(text: str) -> bool:
 
 
 def project_rules(text: str) -> str:
-    """The project's instructions that a client put into a user message, or an empty text."""
+    """The project's instructions that a client put into a user message, without what it says there itself, or an empty text."""
     text = text.lstrip()
-    return text if text.startswith(_RULES) else ""
+    return text.partition(_SKILLS)[0] if text.startswith(_RULES) else ""
 
 
 def own_part(instructions: str) -> str:

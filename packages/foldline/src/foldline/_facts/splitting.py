@@ -40,6 +40,12 @@ _SHORT = re.compile(
 _NUMBER = re.compile(r"(?:^|[\s(])no\. \d$", re.IGNORECASE)
 """A dot that ends none because of the number behind it."""
 
+_COUNTED = re.compile(r"\w \d{1,2}\.$")
+"""A number behind a word, which may be the last of its sentence."""
+
+_WORD = re.compile(r" ([A-Z][a-z]*)\b")
+"""A word behind a number with a dot, which begins a sentence where it is one of the commonest of its language."""
+
 _DATE = re.compile(r"(?:^|[\s(])\d{1,2}\.\d{1,2}\.$")
 """A dot that ends none where small letters follow: a day and a month, as several languages write them."""
 
@@ -185,4 +191,7 @@ def _hidden(code: re.Match[str]) -> str:
 def _abbreviates(line: str, start: int, end: int) -> bool:
     """Whether the dot at the end of what stands between two places belongs to a short form."""
     begin = max(start, end - 12)
-    return _SHORT.search(line[begin:end]) is not None or _NUMBER.search(line[begin : end + 2]) is not None
+    if _SHORT.search(line[begin:end]) is None:
+        return _NUMBER.search(line[begin : end + 2]) is not None
+    behind = _WORD.match(line, end) if _COUNTED.search(line[begin:end]) else None
+    return behind is None or behind[1].lower() not in common_words(line)

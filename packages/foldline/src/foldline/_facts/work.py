@@ -406,6 +406,8 @@ def _by_user(result: ToolResult, text: str) -> str:
     """How a call is told that the user did not allow or stopped, which is no error; empty for others."""
     if _ABORTED.fullmatch(text.strip()):
         return STOPPED
+    if wrappers.DENIED.match(text):
+        return REFUSED
     if not result.error:
         return ""
     if text.startswith(wrappers.STOPS):

@@ -90,7 +90,11 @@ SKILL = "Base directory for this skill:"
 GIVEN = "ARGUMENTS: "
 """How Claude Code repeats, behind the body of a command, what the user gave it."""
 
-EXPANDED = ("---\ndescription: ", "## User Input\n\n```")
+EXPANDED = (
+    "---\ndescription: ", "## User Input\n\n```", "Create or update `AGENTS.md` for this repository.\n",
+    "Please analyze this codebase and create a CLAUDE.md file, which will be given", "Please analyze this codebase and create an AGENTS.md file containing:",
+    "Generate a file named AGENTS.md that serves as a contributor guide for this repository.\n",
+)  # fmt: skip
 """How a command begins that a client expands into what the user typed, which it then marks as such."""
 
 OPENINGS: dict[Speaker, tuple[str, ...]] = {
@@ -132,10 +136,17 @@ TEMPLATE = pattern(
 """How a command begins that Codex and others expand into the user's message: the head of its file, and what the user gave it."""
 
 INPUT = pattern(
-    r"\A(?:[^\n]{0,80}\n+)?#{1,3} User Input\n+```\w*\n(?P<given>.*?)\n?```.{0,200}?\bconsider the user input.{0,400}?\n#{1,3} (?:Goal|Outline|Task)[^\n]*\n+(?:\d+\. )?(?P<says>[^\n]+)",
+    r"\A(?:[^\n]{0,80}\n+)?#{1,3} User Input\n+```\w*\n(?P<given>.*?)\n?```.{0,200}?\bconsider the user input.{0,400}?\n#{1,3} (?:Goal|Outline|Task)[^\n]*\n+(?:\d+\. )?(?P<says>(?:The text the user typed after `(?P<called>/[\w.:-]+)`)?[^\n]+)",
     re.DOTALL,
 )
 """How a command of Spec Kit's begins where its head is not written: what the user gave it, and what it says it is for."""
+
+INIT = pattern(
+    r"\A(?P<says>(?:Create or update|Please analyze|Generate) [^\n]{20,80}?)(?=[.,:]? ?(?:\n|which will|containing|that serves))"
+    r"(?:.{0,600}?\(honor these\):\n(?P<given>.*?)\n+## How to investigate)?",
+    re.DOTALL,
+)
+"""How the command begins that has a project's instructions written: OpenCode, with what the user gave it, Claude Code, Codex."""
 
 NO_REPLY = ("API Error:", "Please run /login")
 """How a client begins what it writes in the agent's place where there was no reply."""
@@ -269,6 +280,9 @@ REFUSALS: tuple[Frame, ...] = (
     _frame('"denied"', r'\{"status":\s*"denied".*?"feedback":\s*"((?:[^"\\]|\\.)*)"'),  # Roo Code
 )  # fmt: skip
 """How a tool's result begins that the user refused, and in which words."""
+
+DENIED = pattern(r"(?:\[[^\]\n]{1,2000}\] Result:\s*)?The user denied this operation\b")
+"""How Cline begins what it says of a call that the user refused, which it does not call an error."""
 
 REFUSED = pattern(
     r"(?:\[Operation Cancelled\] Reason: User (?:did not allow|denied)|the user (?:doesn't want|does not want|rejected|denied|declined)|(?:rejected|denied|declined) by (?:the )?user|tool use was denied\. .{0,200}The user said:)",

@@ -42,6 +42,9 @@ LATELY_ASKED = 6
 DONE_BEFORE = 200
 """Characters that are told of a report of what was done before the newest words, where these do not take it up."""
 
+_ASKING = 6
+"""Passages of a report from its end among which its question is looked for."""
+
 ADDRESS = rare(r"https?://\S+")
 
 _WIDE = 3
@@ -243,6 +246,7 @@ def _taken_up(facts: Facts, newest: str) -> str:
     behind = [p for p in facts.latest.pieces if p.by == "agent" and p.at >= facts.end]
     chosen = [p.text for p in behind if p.kind == "answer" and p.at == at]
     said = [p.text for p in behind if p.kind == "report" and p.at < at]
+    said = [*filter(asks, said[-_ASKING:])] or said
     how = ", chosen: " if chosen else ", said to "
     return f"{how}“{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
 
