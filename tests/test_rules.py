@@ -934,3 +934,9 @@ def test_what_others_hold_is_no_rule(sentence: str) -> None:
 )
 def test_what_binds_is_known_without_a_word_that_says_so(sentence: str) -> None:
     assert lifetime(sentence) == "standing"
+
+
+def test_numbered_instructions_are_the_steps_of_a_task_and_others_rules() -> None:
+    steps = "Mend the crane.\n\n## Instructions\n\n1. Go to `/srv/crane`\n2. Find the stub and write it\n3. Never touch the tests\n"
+    assert rules_in(steps) == [("Never touch the tests", "standing")]
+    assert ("Short lines", "standing") in rules_in("## Instructions\n\n- Short lines\n- Types everywhere\n")

@@ -870,6 +870,7 @@ def test_a_command_that_a_client_wrote_out_asks_for_what_the_user_gave_it() -> N
     ]
     assert not [rule for rule in given.rules if rule.by == "user"]
     assert [request.text for request in bare.requests] == ["Setup: All paths must be absolute."]
+    assert not bare.rules
 
 
 def test_what_a_command_says_of_the_instructions_that_it_has_written_is_not_the_users() -> None:

@@ -33,6 +33,12 @@ LANGUAGES = ("en", "de", "es", "id", "ja", "ko", "zh")
 SHORT = 800
 """Characters that a message may have whose every sentence is judged; a wide letter counts as two and a half."""
 
+_TO_DO = pattern(
+    r"\W*(?:instructions?|anweisungen|anleitung|instrucciones|instruções|instruksi|petunjuk|지침|지시 사항|手順|指示|说明|指令)\W*",
+    re.IGNORECASE,
+)
+"""What numbered steps are called as well as rules are."""
+
 MOST_INSTRUCTIONS, MOST_RULING = 30_000, 60
 """Characters that are read of a project's instructions, and rules that are kept of them."""
 
@@ -167,7 +173,7 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
-        elif (short or led) and kind == "none" != above and not text.endswith(("?", "？")):
+        elif (short or led) and kind == "none" != above and not (text.endswith(("?", "？")) or _is_step(each, message)):
             if title and not turned:
                 found.insert(place, (title, above))
                 listed.add(title)
@@ -187,6 +193,14 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
     return [
         _of_a_long_task(text, kind, few if text in listed else not _for_good(text, language)) for text, kind in found
     ]
+
+
+def _is_step(each: Sentence, message: str) -> bool:
+    """Whether an item is the next step of a task's numbered instructions."""
+    at = message.find(each.text)
+    return (
+        _TO_DO.fullmatch(each.under) is not None and message[message.rfind("\n", 0, at) + 1 : at].strip()[:1].isdigit()
+    )
 
 
 def _told_by_title(title: str, spoken: str, short: bool) -> bool:

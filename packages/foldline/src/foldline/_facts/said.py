@@ -153,7 +153,7 @@ class Said:
             before = [piece.text for piece in self._pieces.report]
             self._words(words, at, part)
             if words not in self._answers or len(words) > ANSWER:
-                self._bind(words.rpartition(TO_COMMAND)[0] or words, at, before)
+                self._bind(_own(words, span), at, before)
             if span.by == "command" and text.lstrip().startswith(("---", "##")):
                 self._steps(text, at, part, "")
             if span.by == "peer":
@@ -313,6 +313,13 @@ def _below(order: str) -> str:
 def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:
     """The title of the section in which a place of a project's instructions is; empty where that has none."""
     return next((title[1][: place - title.start(1)] for title in reversed(titles) if title.start(1) + 1 < place), "")
+
+
+def _own(words: str, span: Span) -> str:
+    """What the user gave of what is asked for with a command that was written out, whose other words are its own."""
+    given, to, _ = words.rpartition(TO_COMMAND)
+    written_out = span.by == "command" and (INIT.match(span.text) or INPUT.match(span.text.lstrip()))
+    return given if to or written_out else words
 
 
 def asked(span: Span) -> str:
