@@ -1688,6 +1688,14 @@ def test_what_a_call_was_to_change_that_the_user_denied_is_not_changed() -> None
     assert "replace_in_file shop.env → refused by the user" in told
 
 
+def test_a_push_that_replaces_the_commits_of_others_is_told_with_what_it_replaced() -> None:
+    answer = "To https://git.example/shop.git\n + 33aef1c87...713578b15 main -> main (forced update)"
+    told = page([TASK, *edit("src/rows.py"), *bash("git push --force origin main", answer), says("It is pushed.")])
+    assert "- git push by force: 33aef1c87...713578b15 main" in told
+    plain = bash("git push origin main", "   33aef1c87..713578b15 main -> main")
+    assert "by force" not in page([TASK, *edit("src/rows.py"), *plain, says("It is pushed.")])
+
+
 @pytest.mark.parametrize("path", ["node_modules", "web/node_modules/", "package-lock.json", "__pycache__", ".venv"])
 def test_what_a_program_brings_in_again_is_not_deleted(path: str) -> None:
     told = page([TASK, *edit("src/rows.py"), *bash(f"rm -rf {path} old.py && npm install")])

@@ -76,6 +76,12 @@ COMMIT = "git commit: "
 PULL = "pull request: "
 """How a call is told that opened one."""
 
+FORCED = "git push by force: "
+"""How a call is told that put commits in the place of others."""
+
+_FORCED = rare(r"^ *\+ *([0-9a-f]{7,40}\.{3}[0-9a-f]{7,40}) +\S+ -> (\S+) \(forced update\)", re.MULTILINE)
+"""How git says which commit was in a branch before such a push, which nothing else names any more, and which is now."""
+
 _WRITES = re.compile(
     r"(?:cd \S+ (?:&&|;) )?(?:(?:cat|tee) [^|;&]*<<…|<<… \| (?:Set|Add)-Content|<<… \| Out-File)[^|;&]*\Z"
 )
@@ -304,6 +310,13 @@ class EndedCall(Value, frozen=True, dict=True):
         """The title of the pull request that it opened."""
         return self._made_by(_PULL)
 
+    @cached_property
+    def forced(self) -> str:
+        """The branch of which it replaced commits on a server, behind the old commit and the new one."""
+        pushed = "push" in self.called.action.command and not self.end.failed
+        found = _FORCED.search(self.answer) if pushed else None
+        return " ".join(found.groups()) if found else ""
+
     def _made_by(self, *ways: re.Pattern[str]) -> str:
         """What a command that did what it should made in one of some ways, by its title."""
         command = self.called.action.command
@@ -317,7 +330,7 @@ class EndedCall(Value, frozen=True, dict=True):
         """What the piece is that tells it."""
         if self.end.failed and not self.looks:
             return "failure"
-        return "change" if self.changed or self.commit or self.pull else "call"
+        return "change" if self.changed or self.commit or self.pull or self.forced else "call"
 
     @property
     def line(self) -> str:
@@ -328,6 +341,8 @@ class EndedCall(Value, frozen=True, dict=True):
             return f"{COMMIT}{several if len(made) > 1 else self.commit}"
         if self.pull:
             return f"{PULL}{self.pull}"
+        if self.forced:
+            return f"{FORCED}{self.forced}"
         if self.called.action.command and _WRITES.match(self.source):
             return f"write {self._written}"
         if self._edited and not self.end.failed:
