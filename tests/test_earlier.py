@@ -196,3 +196,42 @@ def test_headings_in_capitals_stand_over_what_they_head_and_what_was_pending_is_
     assert sections["Wrote the import"] == "done"
     assert sections["Run the tests"] == "next"
     assert not any("CONTEXT_STATE>" in piece.text for piece in facts.pieces)
+
+
+def test_files_that_it_marks_as_changed_are_told_as_such() -> None:
+    """Claude Code writes beside a file's name what was done to it, in small letters or in capitals."""
+    marked = f"""{OPENED}1. Files and Code Sections:
+   - **`src/tides/loader.py`** (Modified 4 times)
+     - Reads the harbour's feed
+   - **`tests/test_loader.py`** (NEW — 12 tests)
+   - **`src/tides/printer.py`** (the one of the office)
+   - `src/tides/cache.py` (READ, then kept)
+
+2. Current Work:
+   - The loader reads by season
+"""
+    push = bash("git push", " + 33aef1c87..713578b15 main -> main")
+    state, _, files = page([user("Go on."), user(marked), *push, says("I go on with the printer.")]).partition(
+        "## Files\n"
+    )
+    assert files.splitlines()[:2] == ["- created: tests/test_loader.py", "- changed: src/tides/loader.py"]
+    assert "printer.py" not in files
+    assert "changed since" not in state
+
+
+def test_an_item_that_leads_in_what_is_not_told_of_it_is_not_told() -> None:
+    led = f"""{OPENED}1. Files and Code Sections:
+   - **`src/tides/loader.py`**
+     - What it needs:
+     ```python
+     needed = ["feed"]
+     ```
+     - What it brings:
+       - the tides of a season
+
+2. Current Work:
+   - The loader reads by season
+"""
+    told = earlier([user(led), says("I go on with the printer.")])
+    assert not any("What it needs" in line for line in told)
+    assert "    - What it brings:" in told

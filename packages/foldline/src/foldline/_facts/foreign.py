@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from foldline._facts.literals import without_span
 from foldline._facts.rules import rules_in
 from foldline._facts.speech import clean
 from foldline._facts.texts import Nesting, parted
-from foldline._facts.types import Facts, File, Piece, Rule, Section, Todo
+from foldline._facts.types import Facts, File, FileState, Piece, Rule, Section, Todo
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -35,6 +35,15 @@ _WRAPPER = pattern(
 """What a client puts around a summary: it is no part of what is summed up."""
 _ANALYSIS = pattern(r"<analysis>.*?</analysis>|^Analysis:\n.*?^Summary:\n", re.DOTALL | re.MULTILINE)
 _BULLET = pattern(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[([ xX~>])\]\s+)?")
+_STATES: dict[str, FileState] = {
+    "new": "created", "created": "created", "modified": "modified", "edited": "modified", "updated": "modified",
+    "changed": "modified", "deleted": "deleted", "removed": "deleted", "read": "read",
+}  # fmt: skip
+_MARKED = re.compile(
+    rf"\s*[-*] [`*]{{1,3}}(?P<path>[^\s`*]*[/.][^\s`*]+)[`*]{{1,4}} \((?P<how>{'|'.join(_STATES)})\b", re.IGNORECASE
+)
+"""How Claude Code names a file in its summaries, with what was done to it."""
+
 _RULED = 600
 """Characters that are told of a rule."""
 
@@ -100,6 +109,8 @@ def facts_of_prose(text: str) -> Facts:
             paths = (each.split("`")[1] if each.count("`") >= 2 else each.split(" ")[0].rstrip(":,") for each in said)
             files = {path: File(path, kind, {kind: 1}) for path in paths if "/" in path or "." in path} | files
             continue
+        if kind == "files":
+            files = dict(_marked(section.lines)) | files
         rules += (Rule(text, 0, "summary") for text in _rules(kind, said))
         if kind == "next":
             bullets = zip(said, map(_BULLET.match, section.lines))
@@ -108,6 +119,13 @@ def facts_of_prose(text: str) -> Facts:
         if kind != "rule":
             pieces += _told(section, kind, part)
     return Facts(files=tuple(files.values()), rules=tuple(rules), todos=tuple(todos), pieces=tuple(pieces), end=1)
+
+
+def _marked(lines: Iterable[str]) -> Iterator[tuple[str, File]]:
+    """The files of which the lines say beside their names how they were left."""
+    for found in filter(None, map(_MARKED.match, lines)):
+        state = _STATES[found["how"].lower()]
+        yield found["path"], File(found["path"], state, {state: 1})
 
 
 def with_prose(facts: Facts, text: str) -> Facts:
@@ -122,7 +140,7 @@ def _told(section: _Section, kind: Section, part: int) -> Iterator[Piece]:
     leads in its items where no other line stands between."""
     nested, title, lead = Nesting(), section.title, f"{section.title}: " if section.title else ""
     under, inside = title, -1
-    for line in section.lines:
+    for line in _saying(section.lines):
         bare, indent, item = _bare(line), len(line) - len(line.lstrip()), _BULLET.match(line) is not None
         goes_on = not item and 0 <= inside < indent
         if item:
@@ -140,6 +158,14 @@ def _told(section: _Section, kind: Section, part: int) -> Iterator[Piece]:
                 over, led = section.over if lead else "", under if item else title
                 yield replace(told, item=item, begins=True, depth=nested.depth if item else 0, over=over, under=led)
         lead = ""
+
+
+def _saying(lines: Sequence[str]) -> Iterator[str]:
+    """The lines but for items that lead in what is not told of them: code, mostly."""
+    for line, below in zip(lines, [*lines[1:], ""]):
+        deeper = len(below) - len(below.lstrip()) > len(line) - len(line.lstrip())
+        if deeper or not (_BULLET.match(line) and line.rstrip(" *").endswith(":")):
+            yield line
 
 
 def _bare(line: str) -> str:

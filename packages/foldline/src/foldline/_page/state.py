@@ -237,6 +237,8 @@ def changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
     root = base_of(facts)
     changed = [file for file in by_change(changed_files(facts)) if not _is_gone(file, known)]
+    if known.commit and known.settled < 0:
+        changed = [file for file in changed if file.last >= 0]
     left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
     since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
