@@ -16,7 +16,8 @@ _SIGNS = rare(
 
 _SEPARATOR = pattern(r"(?<![&>])&(?![&>\d])")
 _STARTED = re.compile(
-    r"(?:^|(?<=[;&|]))\s*start\s+(?:\"[^\"]*\"\s+)?(?:/\w+\s+)*([^;&|]+?)\s*(?:;|&&|$)", re.IGNORECASE
+    r"(?:^|(?<=[;&|]))\s*start\s+(?=\S)(?:\"[^\"]*\"\s+)?(?:/\w+\s+)*([^;&|\s](?:[^;&|]*[^;&|\s])?)\s*(?:;|&&|$)",
+    re.IGNORECASE,
 )
 """A program in a window of its own."""
 
