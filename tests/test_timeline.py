@@ -1158,6 +1158,25 @@ def test_a_request_that_is_made_again_begins_a_turn_of_its_own() -> None:
     assert lines.index("Both comments are answered in 1a2b3c4.") < lines.index("**3** > address the comments of the reviewers on the pull request, and run all the…")  # fmt: skip
 
 
+def test_a_request_that_is_made_again_before_anything_was_done_is_told_once() -> None:
+    """A turn that the user broke off to send the same words once more."""
+    again = user("address the comments of the reviewers on the pull request, and run all the checks once more")
+    looked = runs("read", {"path": "src/export.py"}, "a part of the exporter")
+    lines = happened(
+        [ASKED, *EDIT, says("It runs again."), again, *looked, again, *EDIT, says("Both are answered."), LATER]
+    )
+    assert sum("address the comments" in line for line in lines) == 1
+    at = next(i for i, line in enumerate(lines) if "address the comments" in line)
+    assert lines[at + 1 : at + 3] == ["- edit src/export.py", "Both are answered."]
+
+
+def test_a_number_behind_bullets_begins_another_list() -> None:
+    parts = "Build the map.\n\n3. Layout\nUse three zones of the window, which are:\n- the bar at the top\n- the list of berths\n\n4. Keys\n- `j` goes down the list\n- `q` ends the map"
+    led = {piece.text: piece.under for piece in facts_of([user(parts)]).pieces}
+    assert led["the list of berths"].startswith("Use three zones")
+    assert not led["`q` ends the map"]
+
+
 def test_files_that_are_read_one_after_the_other_stand_in_a_line() -> None:
     names = ("src/locks.py", "src/export.py", "docs/desk.md")
     looked = [each for name in names for each in runs("read", {"path": name}, "a part of the exporter", id=name)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+import pytest
+
 from foldline import Brief, Message
 from foldline.extend import Text, Thinking, ToolCall, ToolResult, extract
 from talk import says, user
@@ -49,6 +51,20 @@ def test_what_an_agent_thought_is_told_that_has_said_nothing_since_the_user_spok
     steps = [m for n in range(4) for m in thinks(n, FOUND if n == 2 else f"Let me look at part {n}.")]
     assert FOUND in page([*spoke, *steps])
     assert FOUND not in page([*spoke, *steps, says("It rings twice for each firing.")])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "The user wants me to look at the clock.",
+        "O usuário quer que eu veja o relógio.",
+        "Der Nutzer möchte, dass ich die Uhr prüfe.",
+    ],
+)
+def test_that_the_user_wants_something_is_not_told_of_a_thought(asked: str) -> None:
+    told = page([m for n in range(4) for m in thinks(n, f"{asked} {FOUND}" if n == 2 else f"Let me look at part {n}.")])
+    assert FOUND in told
+    assert asked not in told
 
 
 def test_of_a_long_thought_it_is_told_how_it_begins_and_ends() -> None:

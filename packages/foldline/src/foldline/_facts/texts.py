@@ -71,6 +71,10 @@ _EDITED = pattern(
 )
 """The name of the file over a block that edits it."""
 
+_NUMBERED = re.compile(r"\s*\(?\d{1,3}[.)]\s")
+_BULLETS, _NUMBERS = "-", "1."
+"""How the items of a list are marked: behind bullets a number begins another one."""
+
 _CODE = 300
 """Characters of a fenced block that is told whole; of a longer one, which stands in a file, the head is."""
 
@@ -142,7 +146,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
     """The same; what is `passed` are such headings before the next one."""
     heading, under, whole, lead = "", "", False, ""
     columns: list[str] = []
-    nested, item = Nesting(), False
+    nested, item, marked = Nesting(), False, ""
     for line, indent, below, next_line, opened, block in _lines(text):
         if opened:
             if code := _block(heading, opened, block):
@@ -170,9 +174,12 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
             heading = above + _label((found[1] or found[2]) if found else line)
             amid = inside or (bool(under and not found and item) and not listed)
             under, whole, lead = under if amid else heading, found is not None, "" if found else above + line
+            marked = marked if amid else ""
             continue
-        if not (heading or whole or item):
+        numbered = item and _NUMBERED.match(line) is not None
+        if not (heading or whole or item) or (numbered and marked == _BULLETS and not inner):
             under = ""
+        marked = marked or (item and not inner and (_NUMBERS if numbered else _BULLETS)) or ""
         line = _MARKS.sub("", line)
         if (row := _ROW.match(line)) and "|" in below and _RULE.match(below.strip()):
             columns = _cells(row)

@@ -59,6 +59,7 @@ class Turns:
     def __init__(self, facts: Facts, wanted: Sequence[str], scale: Scale, *, numbered: bool) -> None:
         asked = [(at, r) for r in facts.requests for at in r.places] if numbered else []
         self._starts = sorted(at for at, _ in asked)
+        self._asked = {self.turn(at): r.text for at, r in asked}
         self._elsewhere = {self.turn(at): r.text for at, r in asked if at != r.at or r.text in wanted}
         said = {p.at: p.text for p in facts.pieces if p.kind == "report"}
         asking = {self.turn(at) + 1 for at, text in said.items() if asks(text)}
@@ -90,7 +91,8 @@ class Turns:
                 line = self._framed(line.lstrip("\n"), piece, summed_up[piece.at])
             if before and before.section and not piece.section:
                 yield SINCE
-            if now != turn:
+            again = last and last.piece.by == "user" != piece.by and self._asked.get(now) == self._asked.get(turn)
+            if now != turn and not again:
                 yield from [""] if turn else []
                 line = f"**{now}** {line}" if piece.by == "user" or not (head := self._head(now)) else f"{head}\n{line}"
             elif last and piece.by == "user" and piece.at == last.piece.at and group[0].place > last.place + 1:
