@@ -91,8 +91,7 @@ class Turns:
                 line = self._framed(line.lstrip("\n"), piece, summed_up[piece.at])
             if before and before.section and not piece.section:
                 yield SINCE
-            again = last and last.piece.by == "user" != piece.by and self._asked.get(now) == self._asked.get(turn)
-            if now != turn and not again:
+            if now != turn and not (before and self._is_asked_again(before, turn, piece, now)):
                 yield from [""] if turn else []
                 line = f"**{now}** {line}" if piece.by == "user" or not (head := self._head(now)) else f"{head}\n{line}"
             elif last and piece.by == "user" and piece.at == last.piece.at and group[0].place > last.place + 1:
@@ -105,6 +104,10 @@ class Turns:
         if not piece.section:
             return f"{EARLIER}{line.lstrip()}"
         return f"{(EARLIER if told == self._summed_up[piece.at] else IN_SHORT).rstrip()}\n{line}"
+
+    def _is_asked_again(self, before: Piece, then: int, piece: Piece, now: int) -> bool:
+        """Whether a turn begins with the words of the one before it, of which only these are told."""
+        return before.by == "user" != piece.by and self._asked.get(then) == self._asked.get(now)
 
     def turn(self, at: int) -> int:
         """The number of the turn in which a message stands; 0 where none is numbered."""
