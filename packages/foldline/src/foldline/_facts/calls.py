@@ -79,6 +79,9 @@ PULL = "pull request: "
 FORCED = "git push by force: "
 """How a call is told that put commits in the place of others."""
 
+MADE = (COMMIT, PULL, FORCED)
+"""How a call is told that made of edits what others see."""
+
 _FORCED = rare(r"^ *\+ *([0-9a-f]{7,40}\.{3}[0-9a-f]{7,40}) +\S+ -> (\S+) \(forced update\)", re.MULTILINE)
 """How git says which commit was in a branch before such a push, which nothing else names any more, and which is now."""
 

@@ -45,12 +45,16 @@ def leaves_to_user(sentence: str) -> bool:
 
 def labels_open(line: str) -> bool:
     """Whether a line begins with a label that says that what follows is open."""
-    return (":" in line or "：" in line) and _labels("open").match(line.lower()) is not None
+    return _labelled("open", line)
 
 
 def labels_soon(line: str) -> bool:
     """Whether a line begins with a label that says that what follows comes next."""
-    return (":" in line or "：" in line) and _labels("soon").match(line.lower()) is not None
+    return _labelled("soon", line)
+
+
+def _labelled(kind: str, line: str) -> bool:
+    return (":" in line or "：" in line) and _labels(kind).match(line.lower()) is not None
 
 
 def changes_in(sentence: str) -> list[tuple[int, str]]:

@@ -55,9 +55,6 @@ SUMS_UP = 60
 LEADING = 60
 """Characters from which words before what leads in a call say something, though they name nothing."""
 
-TO_COMMAND = " (to a command: "
-"""What stands between what the user gave a command and what that is for, which are the command's own words."""
-
 _UNCAUGHT, _ALARMS = pattern(r"\b(?:Uncaught|[A-Z]\w*(?:Error|Exception)): \S|\bERROR\b|\bFATAL\b"), 2
 """What stands in a line of a paste that says what went wrong, and how many of these are told."""
 
@@ -153,7 +150,8 @@ class Said:
             before = [piece.text for piece in self._pieces.report]
             self._words(words, at, part)
             if words not in self._answers or len(words) > ANSWER:
-                self._bind(_own(words, span), at, before)
+                given, _ = _written_out(span) or (words, "")
+                self._bind(given, at, before)
             if span.by == "command" and text.lstrip().startswith(("---", "##")):
                 self._steps(text, at, part, "")
             if span.by == "peer":
@@ -315,24 +313,25 @@ def _title_over(place: int, titles: Sequence[re.Match[str]]) -> str:
     return next((title[1][: place - title.start(1)] for title in reversed(titles) if title.start(1) + 1 < place), "")
 
 
-def _own(words: str, span: Span) -> str:
-    """What the user gave of what is asked for with a command that was written out, whose other words are its own."""
-    given, to, _ = words.rpartition(TO_COMMAND)
-    written_out = span.by == "command" and (INIT.match(span.text) or INPUT.match(span.text.lstrip()))
-    return given if to or written_out else words
+def _written_out(span: Span) -> tuple[str, str] | None:
+    """What the user gave a command that was written out, and what the command says that is for; nothing of other words."""
+    if span.by != "command":
+        return None
+    if begins := INIT.match(span.text):
+        return (begins["given"] or "").strip(), begins["says"]
+    if not (begins := INPUT.match(span.text.lstrip())):
+        return None
+    given, says = begins["given"].strip(), begins["called"] or cut(begins["says"].replace("**", ""), QUESTION)
+    return "" if given == "$ARGUMENTS" else given, says
 
 
 def asked(span: Span) -> str:
     """What the user asks for in a span, or who leads a team of agents: words, or a command for the agent; empty where nothing is."""
     if span.by == "peer":
         return assigned(span.text)
-    if span.by == "command" and (called := INIT.match(span.text)):
-        given = (called["given"] or "").strip()
-        return f"{given}{TO_COMMAND}{called['says']})" if given else called["says"]
-    if span.by == "command" and (expanded := INPUT.match(span.text.lstrip())):
-        says = expanded["called"] or cut(expanded["says"].replace("**", ""), QUESTION)
-        given = expanded["given"].strip()
-        return f"{given}{TO_COMMAND}{says})" if given and given != "$ARGUMENTS" else says
+    if written_out := _written_out(span):
+        given, says = written_out
+        return f"{given} (to a command: {says})" if given else says
     if span.by == "command" and (expanded := TEMPLATE.match(span.text)):
         return f"{expanded['says']}{': ' if expanded['given'] else ''}{expanded['given'] or ''}"
     if span.by == "command" and (called := _COMMAND.search(span.text)):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Literal
 
-from foldline._facts.calls import BROUGHT, COMMIT, FORCED, NEWS, PULL
+from foldline._facts.calls import BROUGHT, MADE, NEWS
 from foldline._facts.folders import listed_in
 from foldline._facts.literals import literals
 from foldline._facts.pieces import Teller
@@ -298,7 +298,7 @@ def _pieces(line: str) -> Iterator[Piece]:
         return
     if line.startswith("- "):
         head, *brought = line[2:].split("; ")
-        changed = head.startswith((COMMIT, PULL, FORCED)) or changes_by_name(head.partition(" ")[0])
+        changed = head.startswith(MADE) or changes_by_name(head.partition(" ")[0])
         yield Piece(head, 0, 0, "tool", "change" if changed else "call")
         yield from (Piece(each, 0, 0, "tool", "result") for each in brought)
     elif line.startswith("(chosen) "):

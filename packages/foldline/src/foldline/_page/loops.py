@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from foldline._facts.calls import MADE
 from foldline._facts.types import Facts, Piece
 from foldline._messages import replace
-from foldline._page.superfluous import MADE
 
 OFTEN = 3
 """How often a call is made in one turn that is told with how often."""

@@ -10,7 +10,7 @@ from itertools import groupby, islice, pairwise
 from operator import attrgetter
 
 from foldline._facts.again import said_again, shared_words
-from foldline._facts.calls import COMMIT, FORCED, PULL
+from foldline._facts.calls import MADE
 from foldline._facts.cues import (
     announces,
     asks,
@@ -38,9 +38,6 @@ from foldline._page.task import telling
 
 CLOSING = 200
 """Characters of a report from which it says what was done on the way."""
-
-MADE = (COMMIT, PULL, FORCED)
-"""How a call is told that made of edits what others see."""
 
 OPEN_ITEMS = 40
 """Items of the next newer lists of what is open among which one of an older list is looked for."""
