@@ -1688,6 +1688,24 @@ def test_what_a_call_was_to_change_that_the_user_denied_is_not_changed() -> None
     assert "replace_in_file shop.env → refused by the user" in told
 
 
+def test_lines_of_a_paste_are_told_in_their_order_however_wide_their_gaps_are() -> None:
+    """A value's newest line is found first, and of the lines that are told the gaps are one blank wide."""
+    lines = [
+        "The berth's own program begins.",
+        "[quay]  It listens on  127.0.0.1:5432 for the desk.",
+        *[f"It waits  the {n}. time." for n in range(9)],
+        "[quay]  It takes  a line from 127.0.0.1:30000 of the desk.",
+        "[quay]  It asks  /srv/berth.log for the desk.",
+        "The berth's own program ends.",
+    ]
+    log = "\n".join(f"2026/04/28 16:53:30 {line}" for line in lines)
+    asked = user(f"why does 127.0.0.1 on 5432 or 30000 not write /srv/berth.log?\n\n{log}\n")
+    facts = facts_of([TASK, *edit("src/rows.py"), says("Done."), asked, *edit("src/quay.py")])
+    told = [piece.text for piece in facts.pieces if piece.kind == "excerpt"]
+    order = ("begins", "listens", "takes", "asks", "ends")
+    assert [next(word for word in order if word in line) for line in told] == [*order]
+
+
 def test_a_push_that_replaces_the_commits_of_others_is_told_with_what_it_replaced() -> None:
     answer = "To https://git.example/shop.git\n + 33aef1c87...713578b15 main -> main (forced update)"
     told = page([TASK, *edit("src/rows.py"), *bash("git push --force origin main", answer), says("It is pushed.")])

@@ -274,8 +274,9 @@ class Said:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         wanted = self._pieces.wanted_lines(text, _PASTED)
         raised = islice((line for line in lines if _UNCAUGHT.search(line)), _ALARMS)
-        chosen = {*lines[:1], *wanted, *raised, *lines[-1:]}
-        for line in sorted(chosen, key=lambda line: text.find(line.strip("… "))):
+        whole = " ".join(text.split())
+        chosen = dict.fromkeys((*lines[:1], *wanted, *raised, *lines[-1:]))
+        for line in sorted(chosen, key=lambda line: whole.find(" ".join(line.split()).strip("… "))):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
 
 

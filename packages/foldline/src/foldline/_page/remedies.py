@@ -185,7 +185,7 @@ def _tried_otherwise(facts: Facts) -> Iterator[tuple[Piece, str]]:
     failed: dict[tuple[str, str], list[Command]] = {}
     for ran in sorted(facts.commands, key=lambda command: command.seen):
         words = _WORD.findall(ran.text)
-        for target in {word.strip("'\"").partition("&")[0] for word in words if _TARGET.match(word)}:
+        for target in dict.fromkeys(word.strip("'\"").partition("&")[0] for word in words if _TARGET.match(word)):
             known = failed.setdefault((family(ran.tried).partition(" ")[0], target), [])
             if ran.outcome not in ("", "ok"):
                 known.append(ran)
