@@ -17,6 +17,7 @@ import msgspec
 
 from foldline._facts.cues import leans, points_back
 from foldline._facts.language import language_of, read_words, script_of
+from foldline._facts.learned import learned
 from foldline._facts.pasted import without_document, without_mail
 from foldline._facts.patterns import Patterns, parts_of, rare
 from foldline._facts.splitting import BULLET, Sentence, sentences
@@ -39,13 +40,21 @@ _TO_DO = pattern(
 )
 """What numbered steps are called as well as rules are."""
 
+LASTING: tuple[Lifetime, ...] = ("standing", "once")
+"""What a sentence without a cue is taken for; what it takes back is told by what it names."""
+
+LIKELY = 0.75
+"""How likely a sentence without a cue has to be of a kind to be taken for it."""
+
 MOST_INSTRUCTIONS, MOST_RULING = 30_000, 60
 """Characters that are read of a project's instructions, and rules that are kept of them."""
 
 MOSTLY = 2
 """Of so many items one is a rule where a long message gives rules; of fewer they are what its task demands."""
 
-_WIDE_LETTER = 2.5
+WIDE_LETTER = 2.5
+"""Letters of an alphabet that say as much as a letter of a script without one."""
+
 _LONGEST = 640
 """Characters of a sentence that may be a rule."""
 
@@ -170,7 +179,7 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         if bound or quoted or pasted or (each.item and _told_by_title(each.under, spoken, short)):
             continue
         turned = each.item and _turns(each.under, spoken)
-        kind = lifetime(text, language=spoken, loud=not (short or (each.item and above != "none")))
+        kind = judged(text, spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
         elif (short or led) and kind == "none" != above and not (text.endswith(("?", "？")) or _is_step(each, message)):
@@ -233,7 +242,7 @@ def _declared(sentence: str) -> str:
 def is_long(message: str) -> bool:
     """Whether a message is so long that it gives a task with all that belongs to it, or holds what others wrote."""
     letters = sum(map(len, message.splitlines()))
-    return letters > SHORT or letters + (_WIDE_LETTER - 1) * wide_letters(message) > SHORT
+    return letters > SHORT or letters + (WIDE_LETTER - 1) * wide_letters(message) > SHORT
 
 
 @lru_cache(maxsize=64)
@@ -439,6 +448,24 @@ def _called(title: str, language: str) -> Lifetime:
     if cues is None or len(title) > _TITLE or not cues.title.match_in(words):
         return "none"
     return "once" if cues.once.match_in(words) else "standing"
+
+
+@lru_cache(maxsize=4_096)
+def judged(sentence: str, language: str, *, loud: bool) -> Lifetime:
+    """How long what a sentence orders holds, by its cues, and where it has none by what sentences of its language taught; `loud` as
+    for `lifetime`."""
+    cue = lifetime(sentence, language=language, loud=loud)
+    known = learned("user", language)
+    if loud or cue != "none" or known is None or len(sentence) > _LONGEST:
+        return cue
+    shares = known.shares(normal(sentence), as_given(cue))
+    likely: Lifetime = max(LASTING, key=lambda kind: shares[kind])
+    return likely if shares[likely] >= LIKELY else "none"
+
+
+def as_given(cue: Lifetime) -> tuple[str, ...]:
+    """What cues say of a sentence, as a feature from which is learned."""
+    return (f"cue {cue}",)
 
 
 @lru_cache(maxsize=4_096)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from foldline._facts.again import said_again, shared_words, telling_words
 from foldline._facts.chitchat import accepts
@@ -26,6 +26,7 @@ from foldline._facts.folders import folders_of, is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
 from foldline._facts.patterns import rare
+from foldline._facts.reported import is_left
 from foldline._facts.repository import passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
@@ -273,7 +274,7 @@ def left_open(facts: Facts) -> Iterator[str]:
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
     led = ""
     for piece in reports:
-        if piece.open and not piece.columns and piece.at in newest and (piece.at == last or _lasts(piece)):
+        if not piece.columns and _is_open(piece, newest, last):
             fresh = piece.at >= _asked(now)
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
@@ -287,6 +288,13 @@ def left_open(facts: Facts) -> Iterator[str]:
                 whole = left if not _labelled(piece) or not piece.under else f"{piece.under}: {item}"
                 yield item if piece.under == led else whole
                 led = piece.under
+
+
+def _is_open(piece: Piece, newest: Sequence[int], last: int) -> bool:
+    """Whether a piece of a report says that something is open: of the last one in any words, of those before it under a label."""
+    if piece.at == last:
+        return piece.open or is_left(piece.text)
+    return piece.open and piece.at in newest and _lasts(piece)
 
 
 def _lasts(piece: Piece) -> bool:
@@ -329,7 +337,7 @@ def _open_in(piece: Piece, *, fresh: bool, asking: bool) -> str:
         return ""
     sentences = list(split(text))
     said = [each for each in sentences if fresh or not (offers(each) or (leaves_to_user(each) and not labelled))]
-    left = [each for each in said if (asking if asks(each) else says_open(each))]
+    left = [each for each in said if (asking if asks(each) else says_open(each) or is_left(each))]
     whole = labelled or (not left and said == sentences)
     return text if said and whole and (asking or not asks(text)) else " ".join(left)
 

@@ -11,6 +11,7 @@ from itertools import accumulate, pairwise
 from math import log
 
 from foldline._facts.cues import asks, leans, passes_judgement, reasons, wonders
+from foldline._facts.reported import tells
 from foldline._facts.types import Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS
@@ -30,6 +31,9 @@ _REASONED = 0.8
 _LEANING = 0.5
 _SUPPOSED = 0.3
 _RENEWED = 0.5
+WEIGHTY = ("decided", "error", "open")
+"""What sentences tell of an agent that who carries on has to know."""
+
 BROUGHT = ("result", "excerpt", "shown", "given", "written")
 """The kinds of pieces that a call brought, or wrote: they are told behind it."""
 
@@ -212,7 +216,7 @@ def candidates(
             * (_RENEWED if i in renewed else 1.0),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if (piece.edge and i not in titles) or i - 1 in titles else 0.0)
-            + (_REASONED if piece.by == "agent" and reasons(piece.text) else 0.0)
+            + (_REASONED if piece.by == "agent" and (reasons(piece.text) or tells(piece.text) in WEIGHTY) else 0.0)
             + (_BINDING if bound else 0.0),
             scale.worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
             bound,

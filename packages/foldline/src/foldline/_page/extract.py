@@ -38,6 +38,7 @@ from foldline._page.records import readable
 from foldline._page.remedies import has_remedy, with_remedies
 from foldline._page.repeated import repeated
 from foldline._page.reports import AT_LENGTH
+from foldline._page.small_talk import small_talk
 from foldline._page.state import ending, first_steps, state
 from foldline._page.superfluous import idle, left_to_files, reported_on, settled, unanswered
 from foldline._page.supposed import supposed
@@ -249,7 +250,7 @@ def _add_state(page: Page, brief: Brief, facts: Facts, said: str) -> None:
 def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], said: str) -> list[Candidate]:
     """The pieces that a page may tell beside the task, which has `said` some of them."""
     found = candidates(facts.pieces, dict.fromkeys(terms(_focus(brief)), FOCUS), standing, _scale(brief))
-    passing = idle(facts) | unanswered(facts)
+    passing = idle(facts) | unanswered(facts) | small_talk(facts)
     over = settled(facts) | (passing if brief.fills else passing - kept(facts, passing))
     if not brief.fills:
         over -= failed_silently(facts)

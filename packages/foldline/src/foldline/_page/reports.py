@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice, pairwise, takewhile
 
 from foldline._facts.cues import asks
-from foldline._page.choosing import Candidate
+from foldline._facts.reported import tells
+from foldline._facts.types import Piece
+from foldline._page.choosing import WEIGHTY, Candidate
 from foldline._page.quoting import number
 from foldline._page.wholes import STEPS, goes_on
 
@@ -130,24 +132,29 @@ def _units(outline: Report) -> Iterator[list[Candidate]]:
 
 
 def _rank(some: Report) -> tuple[bool, bool, bool]:
-    """How soon a part of an outline is told: the rim and what was left open first, then paragraphs, a few steps, and other items."""
-    rim = any((each.piece.edge and not each.title) or each.piece.open for each in some)
+    """How soon a part of an outline is told: the rim and what weighs first, then paragraphs, a few steps, and other items."""
+    rim = any((each.piece.edge and not each.title) or weighs(each.piece) for each in some)
     return not rim, some[0].piece.item, len(some) == 1
 
 
 def _outline(report: Report) -> list[Candidate]:
     """The first sentence of each paragraph and item, and what was left open."""
     labels = {each.place + 1 for each in report if each.piece.begins and len(each.piece.text) <= LABEL}
-    return _whole(report, [e for e in report if e.piece.begins or e.piece.edge or e.piece.open or e.place in labels])
+    return _whole(report, [e for e in report if e.piece.begins or e.piece.edge or weighs(e.piece) or e.place in labels])
 
 
 def _opening(report: Report) -> list[Candidate]:
-    """How it begins, with all of a short list and nothing of a longer one, and what was left open."""
+    """How it begins, with all of a short list and nothing of a longer one, and what was decided, is wrong or was left open."""
     begins = [*report[:OPENING]]
     if begins[-1].piece.item:
         items = [*takewhile(lambda each: each.piece.item, report[OPENING - 1 :])]
         begins[-1:] = items if _cost(items) <= BRIEF else []
-    return _whole(report, [*begins, *(each for each in report[OPENING:] if each.piece.open and each not in begins)])
+    return _whole(report, [*begins, *(each for each in report[OPENING:] if weighs(each.piece) and each not in begins)])
+
+
+def weighs(piece: Piece) -> bool:
+    """Whether who carries on has to know what a piece tells: what was decided, is wrong or was left open."""
+    return piece.open or tells(piece.text) in WEIGHTY
 
 
 def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:

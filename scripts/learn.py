@@ -1,0 +1,142 @@
+"""Learns from labelled sentences what a sentence is: writes the weights that `foldline._facts.learned` reads.
+
+    python scripts/learn.py [--material FOLDER] [--language CODE] [--to FOLDER]
+
+`FOLDER/<speaker>/<language>-<author>.txt` has labelled sentences, one to a line behind its label and a tab, those of a message
+together. What the weights are worth is printed by `benchmarks/memory.py --parts sentences`, on sentences of other authors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from bisect import bisect
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from foldline._facts import learned
+from foldline._facts.rules import WIDE_LETTER, as_given, lifetime, normal, wide_letters
+
+ROOT = Path(__file__).resolve().parents[1]
+MATERIAL = ROOT / "benchmarks" / "material" / "learning"
+FOLDER = Path(learned.__file__).parent / "learned"
+
+KINDS = {
+    "user": ("other", "standing", "once", "back"),
+    "agent": ("done", "open", "error", "decided", "found", "ask", "offer", "head", "talk"),
+}
+"""What is learned of each speaker's sentences; every other label is the first."""
+
+ROUNDS, RATE = 6, 0.15
+"""How often all sentences are gone through, and the first step, of AdaGrad."""
+
+OFTEN = 2
+"""Sentences that have a feature whose weight is kept."""
+
+
+LENGTHS = (16, 26, 41, 61, 86, 116, 161)
+"""Letters of an alphabet by which sentences are sorted into short and long ones."""
+
+MOST = 5.0
+"""What a lesson counts at most."""
+
+
+class Lesson(NamedTuple):
+    spoken: list[str]
+    given: tuple[str, ...]
+    kind: int
+    length: int
+    """Which of `LENGTHS` it has."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--material", type=Path, default=MATERIAL)
+    parser.add_argument("--language", help="the code of the only language that is learned")
+    parser.add_argument("--to", type=Path, default=FOLDER, help="where the weights are written")
+    args = parser.parse_args()
+    for speaker, kinds in KINDS.items():
+        files = sorted((args.material / speaker).glob("*.txt"))
+        known = dict.fromkeys(file.stem[:2] for file in files)
+        for language in [args.language] if args.language in known else [] if args.language else known:
+            written = [each for f in files if f.stem[:2] == language for each in _lessons(f, language, kinds)]
+            counts = _typed(written) if speaker == "user" else [1.0] * len(written)
+            weights = _rounded(_fitted(written, counts, len(kinds)))
+            _write(args.to / f"{speaker}.{language}.json", kinds, weights)
+
+
+def _lessons(file: Path, language: str, kinds: Sequence[str]) -> Iterator[Lesson]:
+    typed = file.parent.name == "user"
+    for line in file.read_text("utf-8").splitlines():
+        label, tab, text = line.partition("\t")
+        if tab:
+            kind = kinds.index(label) if label in kinds else 0
+            given = as_given(lifetime(text, language=language)) if typed else ()
+            yield Lesson(learned.features(normal(text)), given, kind, bisect(LENGTHS, _letters(text)))
+
+
+def _letters(text: str) -> float:
+    return len(text) + (WIDE_LETTER - 1) * wide_letters(text)
+
+
+def _typed(lessons: Sequence[Lesson]) -> list[float]:
+    """How much each lesson counts: in each length as many are none as in all, since who writes rules by the hundred makes them
+    longer than people do who only type."""
+    none = [lesson.kind == 0 for lesson in lessons]
+    share = sum(none) / len(none)
+    many = Counter(lesson.length for lesson in lessons)
+    alike = Counter((lesson.length, is_none) for lesson, is_none in zip(lessons, none))
+    return [
+        min(MOST, (share if is_none else 1 - share) * many[each.length] / alike[each.length, is_none])
+        for each, is_none in zip(lessons, none)
+    ]
+
+
+def _fitted(lessons: Sequence[Lesson], counting: Sequence[float], kinds: int) -> dict[str, list[float]]:
+    """The weights of a multinomial logistic regression, found by AdaGrad."""
+    counts = Counter(each for lesson in lessons for each in (*lesson.spoken, *lesson.given))
+    weights: dict[str, list[float]] = defaultdict(lambda: [0.0] * kinds)
+    squares: dict[str, list[float]] = defaultdict(lambda: [1e-6] * kinds)
+    order = [*zip(lessons, counting)]
+    chance = random.Random(0)
+    for _ in range(ROUNDS):
+        chance.shuffle(order)
+        for lesson, counts_for in order:
+            scale = 1 / math.sqrt(len(lesson.spoken))
+            active = [(each, scale) for each in lesson.spoken if counts[each] >= OFTEN]
+            active += [(each, 1.0) for each in lesson.given]
+            sums = [sum(weights[each][k] * by for each, by in active) for k in range(kinds)]
+            odds = [math.exp(each) for each in sums]
+            errors = [counts_for * (odds[k] / sum(odds) - (k == lesson.kind)) for k in range(kinds)]
+            for each, by in active:
+                for k in range(kinds):
+                    step = errors[k] * by
+                    squares[each][k] += step * step
+                    weights[each][k] -= RATE * step / math.sqrt(squares[each][k])
+    return weights
+
+
+def _rounded(weights: Mapping[str, Sequence[float]]) -> dict[str, tuple[int, ...]]:
+    """Weights as whole numbers, reckoned against the first kind; a feature that says nothing has none."""
+    whole = {each: tuple(round((w - first) * learned.SCALE) for w in rest) for each, (first, *rest) in weights.items()}
+    return {each: whole[each] for each in sorted(whole) if any(whole[each])}
+
+
+def _write(file: Path, kinds: tuple[str, ...], weights: Mapping[str, tuple[int, ...]]) -> None:
+    """Writes a file of weights, a feature to a line, so that it can be read and compared."""
+    lines = ",\n".join(f"{_json(each)}:{_json(weights[each])}" for each in weights)
+    file.write_text(f'{{"kinds":{_json(kinds)},"by_feature":{{\n{lines}\n}}}}\n', "utf-8")
+    print(f"{file.name:16} {len(weights):6,} features {file.stat().st_size:8,} bytes")
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+if __name__ == "__main__":
+    main()
