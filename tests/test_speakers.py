@@ -1157,3 +1157,14 @@ def test_that_an_agent_acts_by_blocks_is_known_behind_any_summary() -> None:
 )  # fmt: skip
 def test_of_what_cline_says_around_it_the_message_is_the_users(row: str, said: str) -> None:
     assert "\n".join(span.text for span in spans_of(row) if span.by == "user") == said
+
+
+def test_what_is_typed_behind_pasted_json_on_its_line_is_the_users() -> None:
+    said = '{"status":404,"message":["Cannot GET /crane"]}, I think we go round in circles, let us try another way'
+    assert without_output(said) == ", I think we go round in circles, let us try another way"
+    assert without_output('{"status":404}% crane 1.2 ready') == ""
+
+
+def test_a_sentence_that_was_copied_from_a_screen_is_still_the_users() -> None:
+    said = "yes please run the plan and write the crane files (notes.md, data.md,        \n  tasks.md) as you said"
+    assert without_output(said) == said

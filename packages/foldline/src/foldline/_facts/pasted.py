@@ -47,6 +47,9 @@ _PROMPT = pattern(
 )
 """A shell's prompt with a command: what follows is what it printed."""
 
+_PROSE, _WRAPPED = pattern(r"\s{0,4}(?:[^\W\d_]+[,:;]? +){3}"), 2
+"""How a line begins that someone typed, and the lines of a sentence that a screen broke."""
+
 _HUNK = ("@@ -", "diff --git ", "+++ ", "--- ")
 _SCREEN = "    "
 """How the lines end that were copied from a terminal's screen."""
@@ -127,6 +130,9 @@ _PRINTS = pattern(
 )
 """A fence that says that a program printed what stands in it."""
 
+_WORDS_BEHIND = pattern(r"(\s{0,8}[{\[][{\[\"].{0,4000}[}\]])[,;.]? +(?:[^\W\d_]+(?:['’][^\W\d_]+)?,? +){4,}[^{}\[\]\"]*$")
+"""JSON on a line with several words behind it."""
+
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
 _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
 """How a paragraph begins that goes on with what a terminal printed."""
@@ -141,7 +147,7 @@ _ANSWERER = pattern(
 
 def parts(text: str) -> Iterator[tuple[bool, str]]:
     """The text in pieces of whole lines, in order, each with whether it was pasted."""
-    lines = text.splitlines(keepends=True)
+    lines = _lines(text)
     start, before = 0, False
     for at, pasted in enumerate(_pasted(lines)):
         if at > start and pasted != before and lines[at].strip():
@@ -154,8 +160,15 @@ def parts(text: str) -> Iterator[tuple[bool, str]]:
 
 def without_output(text: str) -> str:
     """The text without the lines of pasted output."""
-    lines = text.splitlines()
+    lines = [line.rstrip("\r\n") for line in _lines(text)]
     return "\n".join(line for line, pasted in zip(lines, _pasted(lines)) if not pasted)
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text, of one that goes on in words behind the JSON that it begins with both parts."""
+    lines = text.splitlines(keepends=True)
+    ends = [found.end(1) if (found := _WORDS_BEHIND.match(line)) else 0 for line in lines]
+    return [part for line, end in zip(lines, ends) for part in (line[:end], line[end:]) if part]
 
 
 def code(paste: str) -> str:
@@ -288,7 +301,7 @@ def _outputs(lines: list[str]) -> list[bool]:
         elif (
             line.startswith(">")
             or (prompts and _PROMPT.match(line))
-            or (not terminal and _SCREEN in line and line.rstrip("\r\n").endswith(_SCREEN))
+            or (not terminal and _of_screen(lines, at))
         ):
             terminal = not line.startswith(">")
             marks[at] = True
@@ -309,6 +322,14 @@ def _outputs(lines: list[str]) -> list[bool]:
 
 def _suspect(line: str) -> bool:
     return _SUSPECT.search(line) is not None or _SCREEN in line or "import" in line or "npm" in line
+
+
+def _of_screen(lines: list[str], at: int) -> bool:
+    """Whether a line was copied from a terminal's screen, and is no sentence that only goes on in the next, the last one."""
+    line = lines[at]
+    if _SCREEN not in line or not line.rstrip("\r\n").endswith(_SCREEN):
+        return False
+    return at > 0 or len(lines) > _WRAPPED or _PROSE.match(line) is None
 
 
 def _goes_on(line: str, hunk: bool) -> bool:

@@ -44,6 +44,9 @@ _SCRIPTS = pattern(r"\b(?:npm|pnpm|yarn|bun|deno|make|just|task|mise) ")
 """How a script of the project's is run, of which nobody knows which program that starts."""
 
 _STILL = pattern(r"<status>running</status>|^Process still running\.|^\(no output yet\)", re.MULTILINE)
+_ENDED = pattern(r"^Process (?:exited|finished|failed|was killed)\b|^Command exited\b|^No session found\b", re.MULTILINE)
+"""How a log tells that its program has ended."""
+
 _ASKING = frozenset({"wait", "agent", "agents"})
 """Words in the names of tools that ask after other agents, or end them."""
 
@@ -117,7 +120,7 @@ class Running:
             self._told[id] = called.at, new
             self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.tried[:SOURCE])
             return called, True
-        if not asked:
+        if not asked or (_is_shown(called.call) and not _ENDED.search(text)):
             return called, False
         self.known[asked] = ""
         begun = self._begun.get(asked, called)
@@ -188,6 +191,12 @@ def _stops(call: ToolCall) -> bool:
     arguments = arguments_of(call)
     told = "" if isinstance(arguments, str) else str(arguments.get("action", ""))
     return bool({*words_of(call.name), told} & _STOPPING)
+
+
+def _is_shown(call: ToolCall) -> bool:
+    """Whether a call only shows what a program put out so far."""
+    arguments = arguments_of(call)
+    return not isinstance(arguments, str) and arguments.get("action") == "log"
 
 
 def _named(call: ToolCall) -> str:

@@ -153,14 +153,20 @@ def checks(tried: str) -> bool:
 
 
 _BUILDS = pattern(r"(?:make|ninja|mvn|gradle|cmake)\b|\S+ (?:-m pip )?(?:install|ci|sync|add)\b")
+_FETCHES = pattern(
+    r"(?:(?:powershell|pwsh)(?:\.exe)? (?:-\w+ )*[\"']?)?(?:wget|curl|aria2c|yt-dlp|scp|rsync|Invoke-WebRequest|iwr|Start-BitsTransfer)\b",
+    re.IGNORECASE,
+)
+"""What brings files from elsewhere."""
+
 _STAYS = pattern(r"\b(?:run|serve\w*|dev|start|up|watch|monitor)\b")
 """What makes something and ends, and the target of one that does not."""
 
 
 def ends_soon(tried: str) -> bool:
-    """Whether what was tried ends by itself: a check, a build, an installation, a question, a call of git or of what hosts its
-    repositories."""
-    if checks(tried) or asks_after(tried) or tried.partition(" ")[0] in ("git", "gh", "glab"):
+    """Whether what was tried ends by itself: a check, a build, an installation, a download, a question, a call of git or of what
+    hosts its repositories."""
+    if checks(tried) or _FETCHES.match(tried) or asks_after(tried) or tried.partition(" ")[0] in ("git", "gh", "glab"):
         return True
     return _BUILDS.match(tried) is not None and not _STAYS.search(tried)
 

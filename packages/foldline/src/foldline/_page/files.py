@@ -169,9 +169,14 @@ def _asked(facts: Facts) -> str:
 def _by_verb(changed: Sequence[File]) -> Iterator[tuple[str, list[File]]]:
     """Changed files by what was done to them and by whom, as that is told."""
     for by in ("", "peer"):
-        for verb in ("created", "modified", "renamed", "deleted"):
+        for verb in ("created", "modified", STAGED, "renamed", "deleted"):
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
-            yield told, [f for f in changed if ("created" if f.made else f.state) == verb and f.by == by]
+            yield told, [f for f in changed if _verb(f) == verb and f.by == by]
+
+
+def _verb(file: File) -> str:
+    """What is told of a file: of one that only stood in what was staged no more than that."""
+    return "created" if file.made else STAGED if {*file.actions} <= {"read", STAGED} else file.state
 
 
 def _committed_before(facts: Facts) -> list[int]:
