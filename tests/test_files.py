@@ -129,7 +129,10 @@ def test_what_one_command_staged_and_committed_before_the_newest_request_stands_
 
 
 def test_of_a_file_that_was_only_staged_no_more_is_told() -> None:
-    assert files([*LAMP, *bash("git add src/oar.py src/lamp.py")]) == ["changed: src/lamp.py (shine)", "staged: src/oar.py"]
+    assert files([*LAMP, *bash("git add src/oar.py src/lamp.py")]) == [
+        "changed: src/lamp.py (shine)",
+        "staged: src/oar.py",
+    ]
 
 
 def test_a_file_that_only_the_messages_behind_the_page_changed_is_told_as_theirs() -> None:

@@ -336,13 +336,12 @@ def test_words_that_only_said_to_go_on_are_no_task_once_newer_ones_choose() -> N
     assert not any(line.startswith("> yeah") for line in told)
 
 
-def test_what_was_put_into_a_commit_was_changed_however_that_was_done() -> None:
+def test_what_was_put_into_a_commit_is_told_as_that_where_nothing_says_how_it_was_changed() -> None:
     read = runs("read", {"path": "src/rows.py"}, "a = 1")
     swept = bash("perl -pi -e 's/a/b/' $(rg -l a src)")
     committed = bash("cd /srv/app && git add src/rows.py src/dates.py -A . && git commit -m 'b'", "[main 1a2b3c4] b")
-    assert "changed: src/{rows.py, dates.py}" in "\n".join(files(*edit("src/a.py"), *read, *swept, *committed)).replace(
-        "a.py, ", ""
-    )
+    told = ["changed: src/a.py", "staged: src/{rows.py, dates.py}"]
+    assert files(*edit("src/a.py"), *read, *swept, *committed) == told
     assert "created: src/new.py" in files(
         *runs("write", {"path": "src/new.py", "content": "x"}), *bash("git add src/new.py")
     )
@@ -1483,6 +1482,7 @@ def test_what_the_user_threw_in_amid_the_work_takes_the_place_of_no_task_and_no_
     work = [TASK, *plan, *bash("cat rows.log", "a row\n" * 900), *edit("src/rows.py")]
     told = page_before([aside, *bash("make", "ok"), *edit("src/cols.py", "e2")], work)
     assert section(told, "Task now") == [f"> {TASK.text}"]
+    assert "the task here was asked before it" in told.partition("\n")[0]
     assert any("Push it and open a pull request" in line for line in section(told, "State"))
     closed = [*work, says("It is pushed, and the pull request is open.")]
     assert not section(page_before([aside, *edit("src/cols.py", "e2")], closed), "Task now")
@@ -1522,12 +1522,12 @@ def test_which_of_two_folders_a_path_is_meant_from_is_not_guessed() -> None:
     assert "core/read/dates.py" in files(*two, *edit("core/read/dates.py", "e3"))[0].split("; ")
 
 
-def test_what_messages_behind_give_a_commit_is_listed_as_changed() -> None:
+def test_what_messages_behind_give_a_commit_is_listed_as_that() -> None:
     work = [TASK, *edit("src/rows.py"), *bash("cat rows.log", "a row\n" * 900)]
     commit = bash("git add src/rows.py schema/rows.json && git commit -m x", "[main 1a2b3c4] x")
     facts, behind = facts_of(work), facts_of([*bash("make schema", "done"), *commit])
     told = section(compose(Brief(1_500), settled(facts, behind)), "Files")
-    assert told[0] == "changed: src/rows.py; schema/rows.json"
+    assert told[:2] == ["changed: src/rows.py", "staged: schema/rows.json"]
 
 
 def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:

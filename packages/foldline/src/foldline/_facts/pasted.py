@@ -130,7 +130,9 @@ _PRINTS = pattern(
 )
 """A fence that says that a program printed what stands in it."""
 
-_WORDS_BEHIND = pattern(r"(\s{0,8}[{\[][{\[\"].{0,4000}[}\]])[,;.]? +(?:[^\W\d_]+(?:['’][^\W\d_]+)?,? +){4,}[^{}\[\]\"]*$")
+_WORDS_BEHIND = pattern(
+    r"(\s{0,8}[{\[][{\[\"].{0,4000}[}\]])[,;.]? +(?:[^\W\d_]+(?:['’][^\W\d_]+)?,? +){4,}[^{}\[\]\"]*$"
+)
 """JSON on a line with several words behind it."""
 
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
@@ -298,11 +300,7 @@ def _outputs(lines: list[str]) -> list[bool]:
         elif (end := _fenced(lines, at, closers) or _answered(lines, at) or _instructs(lines, at)) is not None:
             closes, inside, terminal = end, False, False
             marks[at] = not _ANSWERER.match(line)
-        elif (
-            line.startswith(">")
-            or (prompts and _PROMPT.match(line))
-            or (not terminal and _of_screen(lines, at))
-        ):
+        elif line.startswith(">") or (prompts and _PROMPT.match(line)) or (not terminal and _of_screen(lines, at)):
             terminal = not line.startswith(">")
             marks[at] = True
         elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)):

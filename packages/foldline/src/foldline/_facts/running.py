@@ -44,7 +44,9 @@ _SCRIPTS = pattern(r"\b(?:npm|pnpm|yarn|bun|deno|make|just|task|mise) ")
 """How a script of the project's is run, of which nobody knows which program that starts."""
 
 _STILL = pattern(r"<status>running</status>|^Process still running\.|^\(no output yet\)", re.MULTILINE)
-_ENDED = pattern(r"^Process (?:exited|finished|failed|was killed)\b|^Command exited\b|^No session found\b", re.MULTILINE)
+_ENDED = pattern(
+    r"^Process (?:exited|finished|failed|was killed)\b|^Command exited\b|^No session found\b", re.MULTILINE
+)
 """How a log tells that its program has ended."""
 
 _ASKING = frozenset({"wait", "agent", "agents"})

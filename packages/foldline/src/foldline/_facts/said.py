@@ -16,6 +16,7 @@ from foldline._facts.literals import literals
 from foldline._facts.pasted import code, specified
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
+from foldline._facts.reported import TICKED
 from foldline._facts.rules import bids, case_of, is_long, only_a_case, rules_in, ruling
 from foldline._facts.skills import Skill
 from foldline._facts.speakers import Span
@@ -95,9 +96,6 @@ _LABEL, _LETTERS = pattern(r"\A(?:After|Before|Then|Rules?|Important|Note): ", r
 
 _CALLED = pattern(r"/[\w:-]+")
 """A request that is the name of a command."""
-
-_TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
-"""How an item begins that is done or fine, whatever list it stands in."""
 
 _HEADING = pattern(r"^#{1,6} +\S", re.MULTILINE)
 _TITLE = pattern(r"^#{2,6} +([^\n]{2,120})", re.MULTILINE)
@@ -263,7 +261,7 @@ class Said:
             edge = report and i in (0, len(said) - 1)
             more = left and each.text[:1].islower()
             told = more or says_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
-            left = report and told and not _TICKED.match(each.text)
+            left = report and told and not TICKED.match(each.text)
             back = says_back(each.text)
             marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
             self._pieces.tell_passage(each, at, part, kind, "agent", **marks)

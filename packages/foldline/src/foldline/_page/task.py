@@ -204,12 +204,17 @@ def _planned(facts: Facts) -> list[UserRequest]:
     return [*islice(asked, 1)]
 
 
+OLDER = "; the task here was asked before it, and is not seen to be finished"
+"""What stands behind the newest request where the page tells another one as its task."""
+
+
 def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
     one before it; a short one where it makes that no part of what it `wants`."""
     over = "; the one before it is answered" if _answered_before(facts) and not wants.words else ""
     if facts.now and answered(facts.now):
         over = f"; {_answered_below(facts.now)}"
+    over += OLDER if wants.words and any(map(telling, after)) else ""
     amid = {request.text for request in facts.latest.requests if request.amid}
     asked = [text for text in after if text not in amid] or after
     newest = next((text for text in reversed(asked) if telling(text) or not accepts(text)), "")
