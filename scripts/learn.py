@@ -17,9 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from foldline._facts import learned
+from foldline._facts import learned, reported
 from foldline._facts.rules import WIDE_LETTER, as_given, lifetime, normal, wide_letters
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +26,7 @@ FOLDER = Path(learned.__file__).parent / "learned"
 
 KINDS = {
     "user": ("other", "standing", "once", "back"),
-    "agent": ("done", "open", "error", "decided", "found", "ask", "offer", "head", "talk"),
+    "agent": reported.KINDS,
 }
 """What is learned of each speaker's sentences; every other label is the first."""
 
@@ -41,6 +39,9 @@ OFTEN = 2
 
 LENGTHS = (16, 26, 41, 61, 86, 116, 161)
 """Letters of an alphabet by which sentences are sorted into short and long ones."""
+
+LEAST = 5
+"""What a feature has to weigh for or against some kind to be kept, as a whole number."""
 
 MOST = 5.0
 """What a lesson counts at most."""
@@ -67,7 +68,9 @@ def main() -> None:
             written = [each for f in files if f.stem[:2] == language for each in _lessons(f, language, kinds)]
             counts = _typed(written) if speaker == "user" else [1.0] * len(written)
             weights = _rounded(_fitted(written, counts, len(kinds)))
-            _write(args.to / f"{speaker}.{language}.json", kinds, weights)
+            file = args.to / f"{speaker}.{language}"
+            file.write_bytes(learned.written(kinds, weights))
+            print(f"{file.name:10} {len(weights):6,} features {file.stat().st_size:8,} bytes")
 
 
 def _lessons(file: Path, language: str, kinds: Sequence[str]) -> Iterator[Lesson]:
@@ -122,20 +125,13 @@ def _fitted(lessons: Sequence[Lesson], counting: Sequence[float], kinds: int) ->
 
 
 def _rounded(weights: Mapping[str, Sequence[float]]) -> dict[str, tuple[int, ...]]:
-    """Weights as whole numbers, reckoned against the first kind; a feature that says nothing has none."""
-    whole = {each: tuple(round((w - first) * learned.SCALE) for w in rest) for each, (first, *rest) in weights.items()}
-    return {each: whole[each] for each in sorted(whole) if any(whole[each])}
+    """Weights as whole numbers, reckoned against the first kind; a feature that says next to nothing has none."""
+    whole = {each: tuple(_whole(w - first) for w in rest) for each, (first, *rest) in weights.items()}
+    return {each: whole[each] for each in sorted(whole) if max(map(abs, whole[each])) >= LEAST}
 
 
-def _write(file: Path, kinds: tuple[str, ...], weights: Mapping[str, tuple[int, ...]]) -> None:
-    """Writes a file of weights, a feature to a line, so that it can be read and compared."""
-    lines = ",\n".join(f"{_json(each)}:{_json(weights[each])}" for each in weights)
-    file.write_text(f'{{"kinds":{_json(kinds)},"by_feature":{{\n{lines}\n}}}}\n', "utf-8")
-    print(f"{file.name:16} {len(weights):6,} features {file.stat().st_size:8,} bytes")
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
+def _whole(weight: float) -> int:
+    return max(-127, min(127, round(weight * learned.SCALE)))
 
 
 if __name__ == "__main__":

@@ -1,26 +1,29 @@
 """What a sentence most likely is, as labelled sentences of its language teach.
 
 Every word and every two words that follow each other speak for or against each kind, by a weight: a multinomial logistic
-regression, whose weights `scripts/learn.py` finds and keeps in `learned/<speaker>.<language>.json`. In scripts without
-spaces letters take the place of words.
+regression, whose weights `scripts/learn.py` finds and keeps in `learned/<speaker>.<language>`. In scripts without spaces letters
+take the place of words.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from pkgutil import get_data
-
-import msgspec
+from typing import NamedTuple
+from zlib import crc32
 
 from foldline._patterns import pattern
 
-SCALE = 100
-"""By which weights are multiplied in their files, to be whole numbers."""
+SCALE = 20
+"""By which weights are multiplied to be kept as whole numbers of one byte, from -127 to 127."""
 
 _FOLDER = "learned"
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
@@ -29,22 +32,53 @@ _TOKEN = pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)?|0|[^\w\s]|_+")
 _DIGITS = re.compile(r"\d+")
 
 
-class Weights(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class Weights(NamedTuple):
     """The weights of features for each of `kinds` but the first, against which they are reckoned."""
 
     kinds: tuple[str, ...]
-    by_feature: Mapping[str, tuple[int, ...]]
+    known: array[int]
+    """The checksums of the features, in their order."""
+    rows: memoryview
+    """The weights of each, a signed byte for each kind but the first."""
 
     def shares(self, text: str, given: Iterable[str] = ()) -> dict[str, float]:
         """How likely a sentence is of each kind, from 0 to 1; `given` is what else is known of it, as features."""
         spoken = features(text)
-        sums = [0.0] * (len(self.kinds) - 1)
-        for names, weight in ((spoken, 1 / math.sqrt(len(spoken))), (given, 1.0)):
-            for each in names:
-                for i, value in enumerate(self.by_feature.get(each, ())):
-                    sums[i] += value * weight
-        odds = [1.0, *(math.exp(value / SCALE) for value in sums)]
-        return {kind: each / sum(odds) for kind, each in zip(self.kinds, odds)}
+        scale = SCALE * math.sqrt(len(spoken))
+        said, known = self._sums(spoken), self._sums(given)
+        odds = [1.0, *(math.exp(each / scale + more / SCALE) for each, more in zip(said, known))]
+        whole = sum(odds)
+        return {kind: each / whole for kind, each in zip(self.kinds, odds)}
+
+    def _sums(self, features: Iterable[str]) -> list[int]:
+        """What features weigh together for each kind."""
+        rows = [row for each in features if (row := self.row(each))]
+        return [*map(sum, zip(*rows))] if rows else [0] * (len(self.kinds) - 1)
+
+    def row(self, feature: str) -> memoryview | None:
+        """The weights of a feature; none where it has none."""
+        checksum = crc32(feature.encode(errors="surrogatepass"))
+        at, width = bisect_left(self.known, checksum), len(self.kinds) - 1
+        there = at < len(self.known) and self.known[at] == checksum
+        return self.rows[at * width : (at + 1) * width] if there else None
+
+
+def written(kinds: Sequence[str], weights: Mapping[str, Sequence[int]]) -> bytes:
+    """The weights of features as their file has them: a line with the kinds and one with how many features there are, then the
+    checksums of these in their order, four bytes for each, the lowest first, then the weights of each."""
+    rows = {crc32(each.encode(errors="surrogatepass")): row for each, row in weights.items()}
+    head = f"{' '.join(kinds)}\n{len(rows)}\n".encode()
+    checksums = b"".join(each.to_bytes(4, "little") for each in sorted(rows))
+    return head + checksums + b"".join(bytes(weight % 256 for weight in rows[each]) for each in sorted(rows))
+
+
+def read(file: bytes) -> Weights:
+    """The weights that a file has."""
+    kinds, count, rest = file.split(b"\n", 2)
+    known = array("I", rest[: 4 * int(count)])
+    if sys.byteorder == "big":
+        known.byteswap()
+    return Weights(tuple(kinds.decode().split()), known, memoryview(rest)[4 * int(count) :].cast("b"))
 
 
 def features(text: str) -> list[str]:
@@ -52,19 +86,19 @@ def features(text: str) -> list[str]:
     plain = _DIGITS.sub("0", " ".join(text.lower().replace("¤", " ").strip(" -*•").split()))
     if _WIDE.search(plain):
         letters = f"<{plain}>"
-        return sorted({*letters, *map("".join, pairwise(letters)), *(f"{word} " for word in _LATIN.findall(plain))})
+        latin = (f"{word} " for word in _LATIN.findall(plain))
+        return [*dict.fromkeys((*letters, *map("".join, pairwise(letters)), *latin))]
     words = ["<", *_TOKEN.findall(plain), ">"]
-    return sorted({*words, *map(" ".join, pairwise(words))})
+    return [*dict.fromkeys((*words, *map(" ".join, pairwise(words))))]
 
 
 @cache
 def learned(speaker: str, language: str) -> Weights | None:
     """What was learned of the sentences of a speaker (`user`, `agent`) in a language; none where nothing was."""
-    name = f"{_FOLDER}/{speaker}.{language}.json"
-    known = f"{speaker}.{language}.json" in _files()
-    return msgspec.json.decode(get_data(__package__, name) or b"", type=Weights) if known else None
+    name = f"{speaker}.{language}"
+    return read(get_data(__package__, f"{_FOLDER}/{name}") or b"") if name in _known() else None
 
 
 @cache
-def _files() -> frozenset[str]:
+def _known() -> frozenset[str]:
     return frozenset(each.name for each in (Path(__file__).parent / _FOLDER).iterdir())

@@ -6,11 +6,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from foldline._facts.language import language_of
 from foldline._facts.learned import learned
 from foldline._facts.rules import normal
+from foldline._facts.types import Telling
 
-SURE = 0.5
+KINDS: tuple[Telling, ...] = ("done", "open", "error", "decided", "talk")
+"""What is learned of a sentence; the first is any other."""
+
+SURE = 0.6
 """How likely a sentence has to tell something to be taken for it; what is open and what is wrong is one for this, as both are left."""
 
 TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
@@ -21,25 +24,20 @@ _LONGEST = 640
 
 
 @lru_cache(maxsize=8_192)
-def tells(sentence: str) -> str:
-    """What a sentence tells most likely: something `done`, `open`, an `error`, `decided`, `found`, an `ask`, an `offer`, a `head` over
-    others, `talk`; empty where that is not sure."""
-    known = learned("agent", language_of(sentence))
+def tells(sentence: str, language: str) -> Telling:
+    """What a sentence tells most likely: something `open`, an `error`, something `decided`, `talk`; `done` where it is another thing,
+    and empty where that is not sure."""
+    known = learned("agent", language)
     if known is None or len(sentence) > _LONGEST or _is_torn(sentence):
         return ""
     shares = known.shares(normal(sentence))
     left = shares["open"] + shares["error"]
-    if left >= SURE:
+    if left >= SURE and not TICKED.match(sentence):
         return "open" if shares["open"] >= shares["error"] else "error"
-    likely = max(shares, key=lambda kind: shares[kind])
+    likely: Telling = max(KINDS, key=lambda kind: shares[kind])
     return likely if shares[likely] >= SURE else ""
 
 
 def _is_torn(sentence: str) -> bool:
     """Whether a quotation begins or ends in a sentence that has only a part of it: what that says is somebody else's."""
     return sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")
-
-
-def is_left(sentence: str) -> bool:
-    """Whether a sentence tells of something that is to be done or mended yet."""
-    return tells(sentence) in ("open", "error") and not TICKED.match(sentence)

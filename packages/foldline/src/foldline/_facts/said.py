@@ -16,7 +16,7 @@ from foldline._facts.literals import literals
 from foldline._facts.pasted import code, specified
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
-from foldline._facts.reported import TICKED
+from foldline._facts.reported import TICKED, tells
 from foldline._facts.rules import bids, case_of, is_long, only_a_case, rules_in, ruling
 from foldline._facts.skills import Skill
 from foldline._facts.speakers import Span
@@ -255,6 +255,7 @@ class Said:
         read = _TAG_LINE.sub("", read) if "<" in read else read
         said = list(passages(read)) if report else [*filter(None, map(_told_amid, passages(read)))]
         left = False
+        language = language_of(read) if report else ""
         weighs = self._pieces.another_spoke and sum(len(each.text) for each in said) >= SUMS_UP
         self._pieces.another_spoke = False
         for i, each in enumerate(said):
@@ -263,7 +264,8 @@ class Said:
             told = more or says_open(f"{each.under}:") or says_open(each.text) or (edge and asks(each.text))
             left = report and told and not TICKED.match(each.text)
             back = says_back(each.text)
-            marks = {"edge": edge, "open": left, "back": back, "weighs": weighs}
+            telling = tells(each.text, language) if report else ""
+            marks = {"edge": edge, "open": left, "back": back, "weighs": weighs, "tells": telling}
             self._pieces.tell_passage(each, at, part, kind, "agent", **marks)
         self._plan.written(text, at)
 

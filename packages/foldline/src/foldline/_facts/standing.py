@@ -26,7 +26,6 @@ from foldline._facts.folders import folders_of, is_absolute, root_of
 from foldline._facts.literals import literals
 from foldline._facts.outcomes import alarming, finds
 from foldline._facts.patterns import rare
-from foldline._facts.reported import is_left
 from foldline._facts.repository import passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
@@ -293,7 +292,7 @@ def left_open(facts: Facts) -> Iterator[str]:
 def _is_open(piece: Piece, newest: Sequence[int], last: int) -> bool:
     """Whether a piece of a report says that something is open: of the last one in any words, of those before it under a label."""
     if piece.at == last:
-        return piece.open or is_left(piece.text)
+        return piece.open or piece.tells in ("open", "error")
     return piece.open and piece.at in newest and _lasts(piece)
 
 
@@ -337,7 +336,7 @@ def _open_in(piece: Piece, *, fresh: bool, asking: bool) -> str:
         return ""
     sentences = list(split(text))
     said = [each for each in sentences if fresh or not (offers(each) or (leaves_to_user(each) and not labelled))]
-    left = [each for each in said if (asking if asks(each) else says_open(each) or is_left(each))]
+    left = [each for each in said if (asking if asks(each) else says_open(each))]
     whole = labelled or (not left and said == sentences)
     return text if said and whole and (asking or not asks(text)) else " ".join(left)
 

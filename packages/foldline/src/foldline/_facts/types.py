@@ -17,6 +17,8 @@ Lifetime = Literal["standing", "task", "once"]
 Section = Literal["", "goal", "rule", "done", "state", "next", "decision", "files", "messages", "git", "context"]
 """What a section of an earlier summary tells, or a line of it: where a repository stood is `git`; empty for what is none."""
 
+Telling = Literal["", "done", "open", "error", "decided", "talk"]
+
 SOURCE = 160
 """Characters of what was tried that an error names."""
 
@@ -185,7 +187,8 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     it makes of what another agent found. `laid_out` is how it reads where there is room: the row of a table that begins with it, below
     the names of its `columns`, or a block of code by its lines. `over` are the headings over what it stands below, where they have
     no words of their own, `depth` how many lists it lies in, an item in those around its own; `who` which other agent says it, or for
-    which task. `section` says where in an earlier summary it stands, `filed` into which text the agent wrote the same later.
+    which task. `section` says where in an earlier summary it stands, `filed` into which text the agent wrote the same later. `tells`
+    is what a sentence of a report tells, as far as that is known: something open or wrong, something decided, or nothing of the work.
     """
 
     text: str
@@ -209,6 +212,7 @@ class Piece(Value, frozen=True, gc=False, omit_defaults=True):
     who: str = ""
     section: Section = ""
     filed: str = ""
+    tells: Telling = ""
 
 
 class Repository(Value, frozen=True, gc=False, omit_defaults=True):

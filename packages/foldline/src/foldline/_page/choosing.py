@@ -11,7 +11,6 @@ from itertools import accumulate, pairwise
 from math import log
 
 from foldline._facts.cues import asks, leans, passes_judgement, reasons, wonders
-from foldline._facts.reported import tells
 from foldline._facts.types import Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS
@@ -216,7 +215,7 @@ def candidates(
             * (_RENEWED if i in renewed else 1.0),
             (_LABELLED if _LABEL.match(piece.text) else 0.0)
             + (_EDGE if (piece.edge and i not in titles) or i - 1 in titles else 0.0)
-            + (_REASONED if piece.by == "agent" and (reasons(piece.text) or tells(piece.text) in WEIGHTY) else 0.0)
+            + (_REASONED if piece.by == "agent" and (reasons(piece.text) or piece.tells in WEIGHTY) else 0.0)
             + (_BINDING if bound else 0.0),
             scale.worth.get((piece.by, "report" if piece.weighs else piece.kind), _UNKNOWN),
             bound,

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice, pairwise, takewhile
 
 from foldline._facts.cues import asks
-from foldline._facts.reported import tells
 from foldline._facts.types import Piece
 from foldline._page.choosing import WEIGHTY, Candidate
 from foldline._page.quoting import number
@@ -154,7 +153,7 @@ def _opening(report: Report) -> list[Candidate]:
 
 def weighs(piece: Piece) -> bool:
     """Whether who carries on has to know what a piece tells: what was decided, is wrong or was left open."""
-    return piece.open or tells(piece.text) in WEIGHTY
+    return piece.open or piece.tells in WEIGHTY
 
 
 def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
