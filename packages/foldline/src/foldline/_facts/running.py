@@ -7,7 +7,7 @@ import re
 from foldline._facts.calls import Called, EndedCall
 from foldline._facts.outcomes import Outcome
 from foldline._facts.patterns import rare
-from foldline._facts.shell import KILLING, ends_soon, in_background
+from foldline._facts.shell import KILLING, ends_soon, in_background, serves
 from foldline._facts.tool_calls import arguments_of, calls_in_code, words_of
 from foldline._facts.types import SOURCE
 from foldline._facts.wrappers import JOB_ENDED
@@ -122,12 +122,17 @@ class Running:
             self._told[id] = called.at, new
             self.known[id] = self.known.pop(id, "") or ("" if program.looks else program.tried[:SOURCE])
             return called, True
-        if not asked or (_is_shown(called.call) and not _ENDED.search(text)):
+        if not asked or (self._serves(asked) and _is_shown(called.call) and not _ENDED.search(text)):
             return called, False
         self.known[asked] = ""
         begun = self._begun.get(asked, called)
         waits = only_waits(called.call)
         return called._replace(call=begun.call, action=begun.action) if waits else called, False
+
+    def _serves(self, id: str) -> bool:
+        """Whether a program that was begun stays at work until somebody ends it."""
+        begun = self._begun.get(id)
+        return begun is not None and serves(EndedCall(begun, Outcome()).tried)
 
     def had_ended(self, call: ToolCall, answer: str) -> bool:
         """Whether a call was to end a program that had ended by itself."""

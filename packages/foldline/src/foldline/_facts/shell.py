@@ -171,6 +171,11 @@ def ends_soon(tried: str) -> bool:
     return _BUILDS.match(tried) is not None and not _STAYS.search(tried)
 
 
+def serves(tried: str) -> bool:
+    """Whether what was tried stays at work until somebody ends it, by the words for that."""
+    return _STAYS.search(tried) is not None
+
+
 def asks_after(tried: str) -> bool:
     """Whether a program is only asked for what it knows, by the first of its words that is no option, or waited for."""
     words = [word for word in tried.split()[1:] if not word.startswith("-")]
