@@ -22,6 +22,7 @@ from foldline._facts.rules import WIDE_LETTER, as_given, lifetime, normal, wide_
 
 ROOT = Path(__file__).resolve().parents[1]
 MATERIAL = ROOT / "benchmarks" / "material" / "learning"
+CUES = ROOT / "scripts" / "rules"
 FOLDER = Path(learned.__file__).parent / "learned"
 
 KINDS = {
@@ -67,6 +68,9 @@ def main() -> None:
         for language in [args.language] if args.language in known else [] if args.language else known:
             written = [each for f in files if f.stem[:2] == language for each in _lessons(f, language, kinds)]
             counts = _typed(written) if speaker == "user" else [1.0] * len(written)
+            if speaker == "user":
+                plain = [*_plain(language, kinds)]
+                written, counts = written + plain, counts + [1.0] * len(plain)
             weights = _rounded(_fitted(written, counts, len(kinds)))
             file = args.to / f"{speaker}.{language}"
             file.write_bytes(learned.written(kinds, weights))
@@ -81,6 +85,15 @@ def _lessons(file: Path, language: str, kinds: Sequence[str]) -> Iterator[Lesson
             kind = kinds.index(label) if label in kinds else 0
             given = as_given(lifetime(text, language=language)) if typed else ()
             yield Lesson(learned.features(normal(text)), given, kind, bisect(LENGTHS, _letters(text)))
+
+
+def _plain(language: str, kinds: Sequence[str]) -> Iterator[Lesson]:
+    """The sentences from which the cues were written, plain rules for the most part: of cues they have nothing to teach."""
+    file = CUES / f"{language}.tsv"
+    for line in file.read_text("utf-8").splitlines() if file.exists() else ():
+        label, _, text = line.partition("\t")
+        kind = kinds.index(label) if label in kinds else 0
+        yield Lesson(learned.features(normal(text)), (), kind, bisect(LENGTHS, _letters(text)))
 
 
 def _letters(text: str) -> float:
