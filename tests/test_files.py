@@ -76,7 +76,7 @@ def test_what_was_touched_lasts_from_fold_to_fold() -> None:
     before, behind = facts_of([TASK, FOUND, *LAMP]), facts_of(edit("src/lamp.py", "def dim():\n    ...", id="f"))
     told = ["changed: src/lamp.py (shine, dim)"]
     assert part(merge(from_data(before.data()), behind), "Files") == told
-    assert part(settled(before, behind), "Files") == told
+    assert part(settled(before, behind), "Files") == [*told, "changed again below: src/lamp.py"]
     many = [m for n in range(40) for m in edit("src/lamp.py", f"def beam_{n}():\n    ...", id=f"m{n}")]
     assert len(merge(before, facts_of(many)).files[0].names) <= 6
 
@@ -126,6 +126,22 @@ def test_files_of_work_that_was_committed_before_the_newest_request_stand_behind
 def test_what_one_command_staged_and_committed_before_the_newest_request_stands_behind_it_too() -> None:
     took = bash('git add src/oar.py && git commit -m "Oars"', "[main 7654321] Oars\n 1 file changed")
     assert files([*took, DONE, NEXT, *HORN]) == ["changed: src/horn.py (sound)", "changed earlier: src/oar.py"]
+
+
+def test_a_folder_that_was_deleted_is_told_without_what_was_in_it() -> None:
+    gone = bash("rm -rf src/old")
+    assert files([*edit("src/old/sail.py", "x"), *read("src/old/rope.py"), *LAMP, *gone])[-1] == "deleted: src/old"
+
+
+def test_a_file_that_is_written_anew_has_the_names_that_it_has_then() -> None:
+    first = runs("Write", {"file_path": "src/mast.py", "content": "def hoist():\n    ...\n"})
+    again = runs("Write", {"file_path": "src/mast.py", "content": "def lower():\n    ...\n"}, id="w2")
+    assert files([*first, *again]) == ["created: src/mast.py (lower)"]
+
+
+def test_what_git_names_by_its_bytes_is_told_by_its_letters() -> None:
+    said = '[main 1234567] Moor\n 1 file changed, 9 insertions(+)\n create mode 100644 "docs/\\345\\274\\200.md"'
+    assert files([*LAMP, *bash('git add -A && git commit -m "Moor"', said)])[0] == "created: docs/开.md"
 
 
 def test_of_a_file_that_was_only_staged_no_more_is_told() -> None:

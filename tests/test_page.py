@@ -1667,3 +1667,10 @@ def test_an_option_that_was_chosen_is_no_rule_and_no_request() -> None:
     folded = [user("Count the berths of the harbour and write the sum into berths.md for the office."), says("Done.")]
     page = extract(Brief(2_000), folded).text
     assert "The old one" not in page
+
+
+def test_a_link_in_code_stands_as_it_was_written() -> None:
+    told = extract(
+        Brief(1_500), [user("Mend it."), says("The form `[rows.md](url)` is read now, see [rows.md](docs/rows.md).")]
+    ).text
+    assert "`[rows.md](url)` is read now, see docs/rows.md." in told

@@ -14,8 +14,9 @@ NAMES = 2
 """Names of a folder by which it is known to be the same one in two paths."""
 
 _LISTED = re.compile(
-    r"(?:- )?(created|changed|renamed|deleted|put back|read)(?: earlier| and run)?( by another agent)?(?: below)?: (.+?)(?: … and \d+ more)?"
+    r"(?:- )?(created|changed|staged|renamed|deleted|put back|read)(?: earlier| again| and run)?( by another agent)?(?: below)?: (.+?)(?: … and \d+ more)?"
 )
+_BYTE = re.compile(r"\\([0-3][0-7]{2})")
 _ROOT = re.compile(r"(?:- )?in ((?:[A-Za-z]:)?/.*/)")
 _DRIVE = re.compile(r"[A-Za-z]:[/\\]")
 _GROUP = re.compile(r"(.*/)\{(.+)\}")
@@ -28,6 +29,9 @@ EARLIER = "changed earlier"
 
 BELOW = " below"
 """Behind what was done to files in the messages that follow a page, and not before."""
+
+AGAIN = "changed again below"
+"""What is said of files that were changed there as well."""
 
 TRIED = "created and run"
 """What is said of scripts that the agent made to try something."""
@@ -54,6 +58,14 @@ def is_absolute(path: str) -> bool:
 def folders_of(path: str) -> Iterator[str]:
     """The folders in which a path lies, each with the slash at its end."""
     return (path[: i + 1] for i, letter in enumerate(path) if letter == "/")
+
+
+def unquoted(path: str) -> str:
+    """A path that git gives in quotation marks, its letters by their bytes, as it is written."""
+    if len(path) < 2 or not path.startswith('"') or not path.endswith('"') or not path.isascii():
+        return path
+    letters = _BYTE.sub(lambda byte: chr(int(byte[1], 8)), path[1:-1])
+    return letters.encode("latin-1").decode("utf-8", "replace")
 
 
 def with_slashes(path: str) -> str:

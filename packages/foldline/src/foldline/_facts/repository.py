@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Any, Literal
 
+from foldline._facts.folders import unquoted
 from foldline._facts.merged import ends
 from foldline._facts.patterns import rare
 from foldline._facts.shell import programs
@@ -159,7 +160,7 @@ def in_commit(answer: str) -> Iterator[tuple[Literal["created", "deleted"], str]
     """The files that are new in a commit or gone with it, as git says behind it."""
     found = _MODE.findall(answer)
     for verb, path in found if len(found) <= _MOST_MODES else ():
-        yield ("created" if verb == "create" else "deleted"), path
+        yield ("created" if verb == "create" else "deleted"), unquoted(path)
 
 
 def opens_pull(name: str, code: str = "") -> bool:

@@ -43,8 +43,8 @@ _TO_DO = pattern(
 LASTING: tuple[Lifetime, ...] = ("standing", "once")
 """What a sentence without a cue is taken for; what it takes back is told by what it names."""
 
-LIKELY, DOUBTED = 0.65, 0.15
-"""How likely a sentence without a cue has to be of a kind to be taken for it, and one to be a rule that some cue takes for one."""
+LIKELY = 0.65
+"""How likely a sentence without a cue has to be of a kind to be taken for it."""
 
 MOST_INSTRUCTIONS, MOST_RULING = 30_000, 60
 """Characters that are read of a project's instructions, and rules that are kept of them."""
@@ -452,25 +452,15 @@ def _called(title: str, language: str) -> Lifetime:
 
 @lru_cache(maxsize=4_096)
 def judged(sentence: str, language: str, *, loud: bool) -> Lifetime:
-    """How long what a sentence orders holds, by its cues and by what sentences of its language taught; `loud` as for `lifetime`."""
+    """How long what a sentence orders holds, by its cues, and where it has none by what sentences of its language taught; `loud` as
+    for `lifetime`."""
     cue = lifetime(sentence, language=language, loud=loud)
     known = learned("user", language)
-    if loud or cue in ("once", "back") or known is None or len(sentence) > _LONGEST:
+    if loud or cue != "none" or known is None or len(sentence) > _LONGEST:
         return cue
     shares = known.shares(normal(sentence), as_given(cue))
-    if cue == "standing":
-        return cue if shares[cue] >= DOUBTED or _is_plain(sentence, language) else "none"
     likely: Lifetime = max(LASTING, key=lambda kind: shares[kind])
     return likely if shares[likely] >= LIKELY else "none"
-
-
-def _is_plain(sentence: str, language: str) -> bool:
-    """Whether a rule is one by its grammar, by a label, by its capitals, or as what things are like here."""
-    cues, text = cues_of(language or language_of(sentence)), normal(sentence)
-    if cues is None or (not text.isupper() and cues.loud.search(text)):
-        return cues is not None
-    words = _without_lead(text.lower(), cues)
-    return any(known.match_in(words) for known in (cues.general, cues.label)) or _declares(words, cues)
 
 
 def _without_lead(text: str, cues: Cues) -> str:

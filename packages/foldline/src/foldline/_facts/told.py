@@ -125,7 +125,7 @@ _PULL_LINE = pattern(rf"(\S+?)(?: \((merged|closed)?({DRAFT})? ?(?:from (\S+))?\
 _GIT = pattern(r"git(?: in (.+?))?: (.+)")
 _KNOWN = ("on branch ", "last commit ", "opened ")
 _STATES: dict[str, FileState] = {
-    "created": "created", "changed": "modified", "renamed": "renamed", "deleted": "deleted", "put back": "restored", "read": "read",
+    "created": "created", "changed": "modified", "staged": "modified", "renamed": "renamed", "deleted": "deleted", "put back": "restored", "read": "read",
 }  # fmt: skip
 
 

@@ -44,7 +44,9 @@ class Trails:
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
             over = old is not None and old.state not in ("deleted", "renamed")
-            verb, names = "modified" if over else "created", () if over else names
+            if old and over:
+                self.files[self._known_as(path)] = replace(old, names=())
+            verb, names = "modified" if over else "created", names if not (old and over) or old.made else ()
         made = old is not None and old.made
         replaced = to if verb == "renamed" and (made or self._known_as(to) in self.files) else ""
         if replaced and made:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from foldline._facts.folders import unquoted
 from foldline._facts.patterns import rare
 from foldline._facts.shell import may_write
 from foldline._facts.tool_calls import DELEGATING, words_of
@@ -86,7 +87,7 @@ def _listed(listing: str) -> dict[str, str]:
     part, marks = "", dict[str, str]()
     for found in _LISTED.finditer(listing):
         part = found["section"] or part
-        if path := found["path"]:
+        if path := unquoted(found["path"] or ""):
             mark = found["mark"].rjust(2) if found["mark"] else _SECTIONS.get(part, "")
             marks[path] = marks[path][:1] + mark[1:] if path in marks and mark[:1] == " " else mark
     return marks

@@ -12,9 +12,11 @@ from foldline._clipping import cut
 from foldline._facts.calls import COMMIT
 from foldline._facts.edits import GONE, PROSE, later_names
 from foldline._facts.folders import (
+    AGAIN,
     BELOW,
     EARLIER,
     TRIED,
+    folders_of,
     grouped,
     home_of,
     is_absolute,
@@ -78,6 +80,8 @@ class _Known(NamedTuple):
     tries: set[str]
     below: set[str]
     """What was changed in the messages behind only."""
+    again: set[str]
+    """What was changed there as well."""
 
 
 def files(facts: Facts, room: int, *, spare: int = 0) -> list[str]:
@@ -120,6 +124,8 @@ def few_files(facts: Facts, room: int) -> list[str]:
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
+    again = [f for f in here if f.path in known.again and f.state in ("created", "modified")]
+    lines += _listed(AGAIN, again, by_change(again, asked), (room - size(lines)) // 2)
     spoken = _spoken_of(facts, asked)
     compared = [f for f in known.compared if not known.changed or spoken[_name(f)]]
     lines += _listed(COMPARED, compared, _most_spoken(compared, spoken)[:_COMPARED], min(room - size(lines), room // 3))
@@ -142,9 +148,10 @@ def _known(facts: Facts) -> _Known:
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some)
     here = {f.path: f.state == "deleted" for f in facts.files if f.changed and f.changed_at < facts.end}
-    behind = (f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED})
-    since = (f for f in behind if f.path not in here or (f.state == "deleted" and not here[f.path]))
+    behind = [f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED}]
+    since = [f for f in behind if f.path not in here or (f.state == "deleted" and not here[f.path])]
     later = [_from(located, f).path for f in since]
+    both = [_from(located, f).path for f in behind if f not in since]
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
     root, home = base_of(facts) or located, located or _home(facts)
     if home and root.startswith(home):
@@ -158,8 +165,8 @@ def _known(facts: Facts) -> _Known:
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    tried, below = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later))
-    return _Known(root, changed, put_back, compared, read, tried, below)
+    tried, below, again = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later, both))
+    return _Known(root, changed, put_back, compared, read, tried, below, again)
 
 
 def _asked(facts: Facts) -> str:
@@ -171,7 +178,14 @@ def _by_verb(changed: Sequence[File]) -> Iterator[tuple[str, list[File]]]:
     for by in ("", "peer"):
         for verb in ("created", "modified", STAGED, "renamed", "deleted"):
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
-            yield told, [f for f in changed if _verb(f) == verb and f.by == by]
+            some = [f for f in changed if _verb(f) == verb and f.by == by]
+            yield told, _outermost(some) if verb == "deleted" else some
+
+
+def _outermost(deleted: Sequence[File]) -> list[File]:
+    """Files and folders that were deleted, but for what lay in one of these."""
+    gone = {f"{file.path.rstrip('/')}/" for file in deleted}
+    return [file for file in deleted if not any(each in gone for each in folders_of(file.path.rstrip("/")))]
 
 
 def _verb(file: File) -> str:

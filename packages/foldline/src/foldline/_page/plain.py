@@ -9,7 +9,9 @@ from foldline._facts.standing import base_of
 from foldline._facts.types import Facts, Kind, Piece
 from foldline._messages import replace
 
-_LINK = rare(r"\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
+_LINK = rare(r"`[^`\n]*`|\[([^\]\n]{1,120})\]\(([^)\s]+)\)")
+"""A link; what stands in backquotes is code."""
+
 _DEEP = re.compile(r"(?<![\w./:~-])~?/(?:[\w.@+-]+/){4,}(?=[\w.@+-]+/[\w.@+-]+)")
 """The folders above the last one of a long path, as outputs have them in each line and commands in each word."""
 
@@ -46,6 +48,8 @@ def plain(facts: Facts) -> Facts:
 def _linked(link: re.Match[str]) -> str:
     """A link as words: a place that is named by its address stands for itself."""
     words, place = link.groups()
+    if not place:
+        return link[0]
     if place.startswith("http"):
         return place if words == place else link[0]
     return place if words.split(":")[0] in place else f"{words} ({place})"

@@ -261,9 +261,11 @@ def _answered_below(now: Facts) -> str:
     said = [p.text for p in now.pieces if p.kind == "report"]
     if asks(said[-1]):
         return "the report there ends with a question"
-    if _leaves_something(now):
-        return "the report there says what is left"
-    return "the agent waits there for what still runs" if any(map(waits, split(said[-1]))) else "it is answered there"
+    if not _leaves_something(now) and any(map(waits, split(said[-1]))):
+        return "the agent waits there for what still runs"
+    last = max(p.at for p in now.pieces if p.kind == "report")
+    left = _leaves_something(now) or any(p.at == last and p.tells in ("open", "error") for p in now.pieces)
+    return "the report there says what is left" if left else "it is answered there"
 
 
 def over_below(facts: Facts, words: Sequence[str]) -> Iterator[str]:
