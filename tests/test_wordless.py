@@ -41,6 +41,14 @@ def test_a_report_at_the_end_makes_no_agent_speak_beside_its_calls() -> None:
     assert FOUND in page([*steps, says("Each firing is counted once now.")])
 
 
+def test_a_report_of_some_length_takes_the_place_of_what_was_thought() -> None:
+    steps = [m for n in range(4) for m in thinks(n, FOUND if n == 2 else f"Let me look at part {n}.")]
+    report = "Each firing is counted once now, and the tests of the kiln pass. The clock rang at the beginning and at the end, "
+    assert FOUND not in page(
+        [*steps, says(f"{report}so the end is left out when the ledger is read, as long as both are there.")]
+    )
+
+
 def test_what_an_agent_thought_is_told_that_has_said_nothing_since_the_user_spoke() -> None:
     """It spoke before: what came of the newest words is told by no report yet."""
     spoke = [
