@@ -45,7 +45,12 @@ def test_a_report_of_some_length_takes_the_place_of_what_was_thought() -> None:
     steps = [m for n in range(4) for m in thinks(n, FOUND if n == 2 else f"Let me look at part {n}.")]
     report = "Each firing is counted once now, and the tests of the kiln pass. The clock rang at the beginning and at the end, "
     assert FOUND not in page(
-        [*steps, says(f"{report}so the end is left out when the ledger is read, as long as both are there.")]
+        [
+            *steps,
+            says(
+                f"{report}so the end is left out when the ledger is read, as long as both of them are there to be read."
+            ),
+        ]
     )
 
 

@@ -273,8 +273,8 @@ def left_open(facts: Facts) -> Iterator[str]:
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
     led = ""
     for piece in reports:
-        if not piece.columns and _is_open(piece, newest, last):
-            fresh = piece.at >= _asked(now)
+        fresh = piece.at >= _asked(now)
+        if not piece.columns and _is_open(piece, newest, last, fresh=fresh):
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
             since = [p for p in now.pieces if p.at > piece.at]
@@ -289,10 +289,11 @@ def left_open(facts: Facts) -> Iterator[str]:
                 led = piece.under
 
 
-def _is_open(piece: Piece, newest: Sequence[int], last: int) -> bool:
-    """Whether a piece of a report says that something is open: of the last one in any words, of those before it under a label."""
+def _is_open(piece: Piece, newest: Sequence[int], last: int, *, fresh: bool) -> bool:
+    """Whether a piece of a report says that something is open: of the last one in any words that the user has not answered yet, of
+    those before it under a label."""
     if piece.at == last:
-        return piece.open or piece.tells in ("open", "error")
+        return piece.open or (fresh and piece.tells in ("open", "error"))
     return piece.open and piece.at in newest and _lasts(piece)
 
 
