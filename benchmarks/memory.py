@@ -34,6 +34,7 @@ import memory_endings
 import memory_old
 import memory_sentences
 import memory_suites
+import memory_typed
 from measuring import Figure, Row, figure, heading
 from memory_material import HALVES, MATERIAL, Labelled, is_told, labelled
 from memory_measures import Count, Rules, State, rules_missed
@@ -41,7 +42,7 @@ from memory_methods import METHODS, OURS, WHOLE
 from memory_scores import BUDGETS, SMALLEST, Case, Score, alone, amid, chained, median, scored, total
 
 CHAINED = (OURS, "tail, clamped", "user's words first", "ledger")
-PARTS = ("labelled", "kinds", "amid", "folds", "sentences", "endings", "recorded", "suites")
+PARTS = ("labelled", "kinds", "amid", "folds", "sentences", "typed", "endings", "recorded", "suites")
 AT = 0.2
 """The budget at which kinds of session are compared, and what is missed is listed."""
 
@@ -334,6 +335,8 @@ def measure(half: str, names: Sequence[str], asked: Namespace) -> None:
         print(f"NO LABELLED SESSIONS in {asked.material / half}: not measured")
     if "sentences" in asked.parts:
         _timed(f"{half}: sentences", lambda: _sentences(half, asked))
+    if "typed" in asked.parts:
+        _timed(f"{half}: typed", lambda: memory_typed.tables(asked.material, half, cells))
     if "endings" in asked.parts:
         _timed(f"{half}: endings", lambda: _endings(half, asked))
     if "recorded" in asked.parts and memory_corpus.there(asked.corpus):

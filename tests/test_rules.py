@@ -267,6 +267,21 @@ def test_a_wrapped_line_goes_on_in_the_next() -> None:
     ]
 
 
+def test_who_ends_no_sentence_with_a_sign_writes_each_on_a_line() -> None:
+    text = "the lamp of the harbour is out again since the storm of last night\nlook what the log of it says\nthanks"
+    assert [s.text for s in sentences(text)] == text.splitlines()
+
+
+def test_nobody_wraps_a_line_of_more_than_a_hundred_letters() -> None:
+    long = "the lamp of the harbour is out again, and " * 3 + "nobody knows why"
+    assert [s.text for s in sentences(f"Hi. So:\n{long}\nlook into it.")][-2:] == [long, "look into it."]
+
+
+def test_a_rule_that_is_only_hinted_at_may_stand_amid_other_lines() -> None:
+    rule = "our accountant reads these on her phone, so anything longer than a screen is lost on her"
+    assert rules_in(f"the mails are out\n{rule}\nnow the reminders") == [(rule, "standing")]
+
+
 def test_a_heading_goes_on_no_line_above_it() -> None:
     text = "- Names of modules are short words that say what is in them\n## Layout\n- small modules"
     assert [s.text for s in sentences(text)] == [

@@ -175,7 +175,7 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         if short and not quoted and _labelled(each.line, spoken):
             found.append((each.line, "standing"))
             bound = True
-        pasted = short and each.amid and not each.item and not (each.apart and _for_good(text, spoken))
+        pasted = short and _is_pasted(each, text, spoken)
         if bound or quoted or pasted or (each.item and _told_by_title(each.under, spoken, short)):
             continue
         turned = each.item and _turns(each.under, spoken)
@@ -466,6 +466,14 @@ def judged(sentence: str, language: str, *, loud: bool) -> Lifetime:
 def _without_lead(text: str, cues: Cues) -> str:
     lead = cues.lead.match(text)
     return text[lead.end() :] if lead else text
+
+
+def _is_pasted(said: Sentence, text: str, language: str) -> bool:
+    """Whether what stands as a line amid others was more likely pasted than typed: it is no rule by its words."""
+    if not said.amid or said.item or (said.apart and _for_good(text, language)):
+        return False
+    known, cue = learned("user", language), as_given(lifetime(text, language=language))
+    return known is None or known.shares(normal(text), cue)["standing"] < LIKELY
 
 
 def as_given(cue: Lifetime) -> tuple[str, ...]:

@@ -52,8 +52,12 @@ _DATE = re.compile(r"(?:^|[\s(])\d{1,2}\.\d{1,2}\.$")
 _HEADS = -2
 """Where a heading stands: over all other lines."""
 
-_WRAPPED = 56
-"""A line of so many letters that ends without a sign goes on in the next one."""
+_WRAPPED, _WIDEST = 56, 100
+"""A line of so many letters that ends without a sign goes on in the next one; nobody wraps longer ones."""
+
+
+_SIGNED = re.compile(r"\w[\"'”’)\]`]?[.!?…](?=\s|$)|[。！？]")
+"""How a sentence ends: who puts no such sign writes each on a line of its own."""
 
 
 class Sentence(NamedTuple):
@@ -99,6 +103,7 @@ def sentences(message: str) -> Iterator[Sentence]:
 def _blocks(message: str) -> Iterator[tuple[str, bool]]:
     """The lines that were typed, wrapped ones together, and whether a blank line stands before them."""
     typed = set(without_output(message).splitlines())
+    signed = _SIGNED.search(message) is not None
     start = end = -1
     fenced, blank, apart, place, last = False, False, False, 0, ""
     for line in message.splitlines(keepends=True):
@@ -107,7 +112,7 @@ def _blocks(message: str) -> Iterator[tuple[str, bool]]:
         fence = bool(_FENCE.match(line))
         fenced ^= fence
         left_out = fence or fenced or not bare or bool(_QUOTED.match(line)) or line.splitlines()[0] not in typed
-        if start >= 0 and (left_out or _begins(last, bare)):
+        if start >= 0 and (left_out or not signed or _begins(last, bare)):
             yield message[start:end], apart
             start = -1
         if not left_out:
@@ -120,7 +125,7 @@ def _blocks(message: str) -> Iterator[tuple[str, bool]]:
 
 def _begins(last: str, line: str) -> bool:
     """Whether a line is more than the rest of the one before."""
-    wrapped = len(last) >= _WRAPPED and last[-1] not in ".!?:;。！？：；…"
+    wrapped = _WRAPPED <= len(last) <= _WIDEST and last[-1] not in ".!?:;。！？：；…"
     return not wrapped or _is_item(line) or _is_heading(line)
 
 
