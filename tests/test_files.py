@@ -123,6 +123,17 @@ def test_files_of_work_that_was_committed_before_the_newest_request_stand_behind
     assert {file.path for file in again.files if file.changed} == {"src/horn.py", "src/lamp.py", "src/log.py"}
 
 
+def test_what_was_made_for_work_that_was_committed_before_was_created_earlier() -> None:
+    made = runs("Write", {"file_path": "src/keel.py", "content": "def lay():\n    ...\n"})
+    told = ["changed: src/horn.py (sound)", "created earlier: src/keel.py (lay)"]
+    assert files([*made, *COMMIT, DONE, NEXT, *HORN]) == told
+
+
+def test_a_file_that_was_there_before_it_was_made_anew_was_changed() -> None:
+    anew = runs("Write", {"file_path": "src/lamp.py", "content": "def dim():\n    ...\n"}, id="w9")
+    assert files([*LAMP, *bash("rm src/lamp.py"), *anew]) == ["changed: src/lamp.py (dim)"]
+
+
 def test_what_one_command_staged_and_committed_before_the_newest_request_stands_behind_it_too() -> None:
     took = bash('git add src/oar.py && git commit -m "Oars"', "[main 7654321] Oars\n 1 file changed")
     assert files([*took, DONE, NEXT, *HORN]) == ["changed: src/horn.py (sound)", "changed earlier: src/oar.py"]

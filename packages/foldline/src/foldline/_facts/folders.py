@@ -23,7 +23,7 @@ _GROUP = re.compile(r"(.*/)\{(.+)\}")
 _NAMES = re.compile(r" \([^()]*\)(?=[,;}]|$)", re.MULTILINE)
 """What was touched in a file, behind its path."""
 
-EARLIER = "changed earlier"
+EARLIER, MADE_EARLIER = "changed earlier", "created earlier"
 """What is said of files of work that was committed before the newest request."""
 
 

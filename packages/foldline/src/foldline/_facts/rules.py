@@ -43,7 +43,7 @@ _TO_DO = pattern(
 LASTING: tuple[Lifetime, ...] = ("standing", "once")
 """What a sentence without a cue is taken for; what it takes back is told by what it names."""
 
-LIKELY = 0.65
+LIKELY = 0.7
 """How likely a sentence without a cue has to be of a kind to be taken for it."""
 
 MOST_INSTRUCTIONS, MOST_RULING = 30_000, 60

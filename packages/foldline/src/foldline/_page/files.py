@@ -15,6 +15,7 @@ from foldline._facts.folders import (
     AGAIN,
     BELOW,
     EARLIER,
+    MADE_EARLIER,
     TRIED,
     folders_of,
     grouped,
@@ -116,7 +117,9 @@ def few_files(facts: Facts, room: int) -> list[str]:
     lines = [f"in {known.root}"] if known.root else []
     here, below = ([f for f in now if (f.path in known.below) == later] for later in (False, True))
     done = (*_by_verb(here), *((f"{verb}{BELOW}", some) for verb, some in _by_verb(below)))
-    for verb, some in (*done, (EARLIER, earlier), ("put back", known.put_back)):
+    made = [f for f in earlier if f.made]
+    done += (MADE_EARLIER, made), (EARLIER, [f for f in earlier if f not in made])
+    for verb, some in (*done, ("put back", known.put_back)):
         apart = {f.path: f"{verb}: {named[f.path]}" for f in some if f.path in named}
         fits = apart if size([*lines, *apart.values()]) <= room else {}
         lines += fits.values()
@@ -189,8 +192,12 @@ def _outermost(deleted: Sequence[File]) -> list[File]:
 
 
 def _verb(file: File) -> str:
-    """What is told of a file: of one that only stood in what was staged no more than that."""
-    return "created" if file.made else STAGED if {*file.actions} <= {"read", STAGED} else file.state
+    """What is told of a file: of one that only stood in what was staged no more than that; one that was there before it was made
+    anew was changed."""
+    if {*file.actions} <= {"read", STAGED}:
+        return STAGED
+    anew = file.state == "created" and next(iter(file.actions), "") in ("modified", "deleted")
+    return "created" if file.made else "modified" if anew else file.state
 
 
 def _committed_before(facts: Facts) -> list[int]:

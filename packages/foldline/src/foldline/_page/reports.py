@@ -57,7 +57,7 @@ def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) ->
             fuller = shape(reports[i]) if i >= len(reports) - NEWEST else _short(shape(reports[i]))
             if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
                 forms[i], left = fuller, left - more
-    begins = places(map(_FORMS[0], reports))
+    begins = places(map(_first, reports))
     told = [each for form in reversed(forms) for each in form]
     return [*others, *sorted(told, key=lambda each: each.place not in begins)]
 
@@ -130,10 +130,11 @@ def _units(outline: Report) -> Iterator[list[Candidate]]:
         yield from [some] if max(number(each.piece) for each in some) <= STEPS else ([each] for each in some)
 
 
-def _rank(some: Report) -> tuple[bool, bool, bool]:
-    """How soon a part of an outline is told: the rim and what weighs first, then paragraphs, a few steps, and other items."""
-    rim = any((each.piece.edge and not each.title) or weighs(each.piece) for each in some)
-    return not rim, some[0].piece.item, len(some) == 1
+def _rank(some: Report) -> tuple[bool, ...]:
+    """How soon a part of an outline is told: the rim and what was left open first, then what weighs, paragraphs, a few steps, and
+    other items."""
+    rim = any((each.piece.edge and not each.title) or each.piece.open for each in some)
+    return not rim, not any(weighs(each.piece) for each in some), some[0].piece.item, len(some) == 1
 
 
 def _outline(report: Report) -> list[Candidate]:
@@ -143,12 +144,12 @@ def _outline(report: Report) -> list[Candidate]:
 
 
 def _opening(report: Report) -> list[Candidate]:
-    """How it begins, with all of a short list and nothing of a longer one, and what was decided, is wrong or was left open."""
+    """How it begins, with all of a short list and nothing of a longer one, and what was left open."""
     begins = [*report[:OPENING]]
     if begins[-1].piece.item:
         items = [*takewhile(lambda each: each.piece.item, report[OPENING - 1 :])]
         begins[-1:] = items if _cost(items) <= BRIEF else []
-    return _whole(report, [*begins, *(each for each in report[OPENING:] if weighs(each.piece) and each not in begins)])
+    return _whole(report, [*begins, *(each for each in report[OPENING:] if each.piece.open and each not in begins)])
 
 
 def weighs(piece: Piece) -> bool:
