@@ -1168,3 +1168,8 @@ def test_what_is_typed_behind_pasted_json_on_its_line_is_the_users() -> None:
 def test_a_sentence_that_was_copied_from_a_screen_is_still_the_users() -> None:
     said = "yes please run the plan and write the crane files (notes.md, data.md,        \n  tasks.md) as you said"
     assert without_output(said) == said
+
+
+def test_what_roo_code_hands_on_of_a_task_that_ended_is_that_agents() -> None:
+    report = "[new_task completed] Result: # Masts\n\nThe masts are counted: 14, and two of them lean."
+    assert [span.by for span in spans_of(report)] == ["peer"]

@@ -466,6 +466,32 @@ def test_what_cline_answers_in_words_are_the_results_of_its_calls(tmp_path: Path
     assert answers.text == "\n".join(texts[4:])
 
 
+def test_what_roo_code_writes_over_an_answer_stands_with_it(tmp_path: Path) -> None:
+    said = [
+        "[read_file for 'mast.py'] Result:",
+        "def hoist(): ...",
+        "<environment_details>\nhere\n</environment_details>",
+    ]
+    asked = [
+        "[switch_mode] Result:",
+        "New instructions for task continuation:\n<user_message>\nNow the rope.\n</user_message>",
+    ]
+    rows = [
+        {
+            "role": "user",
+            "content": [{"type": "text", "text": "<task>\nCount the masts.\n</task>"}],
+            "ts": 1700000000000,
+        },
+        {"role": "assistant", "content": [{"type": "text", "text": "<read_file>\n<path>mast.py</path>\n</read_file>"}]},
+        *({"role": "user", "content": [{"type": "text", "text": text} for text in texts]} for texts in (said, asked)),
+    ]
+    path = tmp_path / "api_conversation_history.json"
+    path.write_text(json.dumps(rows))
+    *_, answer, wanted = (message for _, message in open_session(path).context.entries)
+    assert next(part.text for part in answer.parts if isinstance(part, Text)) == f"{said[0]}\n{said[1]}"
+    assert [part.text for part in wanted.parts if isinstance(part, Text)] == asked
+
+
 def test_roo_condenses_by_tags() -> None:
     session = reading("roo.json")
     assert lines(session.entries) == [

@@ -66,9 +66,10 @@ _FINISHED = rare(r"<summary>[^<\"\n]{0,20}\"([^<\"\n]{1,80})\"")
 """How a client's notice names the agent that ended, or its task."""
 
 _ENDED = pattern(
-    r"\ASubagent '?[\w -]{1,60}'? finished\.?\s*\n(?:Termination Reason:\s*[^\n]*\n)?\s*Result:\s*", re.IGNORECASE
+    r"\A(?:Subagent '?[\w -]{1,60}'? finished\.?\s*\n(?:Termination Reason:\s*[^\n]*\n)?\s*|\[new_task completed\] )Result:\s*",
+    re.IGNORECASE,
 )
-"""How Gemini CLI begins what it hands on of an agent that ended."""
+"""How Gemini CLI and Roo Code begin what they hand on of an agent that ended."""
 
 _TAG = pattern(r"<([\w-]{1,40})((?:\s[^<>\n]*)?)>\s*(.*?)\s*(?:</\1>)?", re.DOTALL)
 """A notice that is nothing but a tag around a record, or a report around which the sender stands in one."""

@@ -176,6 +176,7 @@ SIGNED_BLOCK = "<task-notification>"
 
 SIGNED: tuple[tuple[Speaker, str, str], ...] = (
     ("peer", "Message Type: ", "\nSender: "),  # Codex: a sub-agent's report
+    ("peer", "[new_task completed] Result:", "\n"),  # Roo Code: that of a task that was handed on
     ("harness", "Current terminal state:", "Are you sure you want to mark the task as complete"),  # Terminus
     ("harness", "Tool [", "] was not executed"),  # Cline: one tool for each message
     ("tool", "Ran `", "`\n```\n"),  # pi: a command that the user ran

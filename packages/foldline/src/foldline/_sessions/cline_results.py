@@ -13,6 +13,12 @@ ASKING = ("[ask_followup_question", "[attempt_completion", "[plan_mode_respond")
 _BEGIN = re.compile(r"\s*(?:\[(?P<ran>\w+)(?: for '[^\n]*')?\] Result:|Tool \[(?P<refused>\w+)\] was not executed\b)")
 """How an answer begins, and why there is none."""
 
+_HEAD = re.compile(r"\s*\[(?!ask_followup|attempt_comp|plan_mode)\w+(?: for '[^\n]*')?\] Result:\s*")
+"""The line over an answer, by itself."""
+
+_OTHERS = re.compile(r"\A\s*(?:<|\[|New (?:message|instructions) )|<(?:user_message|answer|feedback)>")
+"""What is none: what the user says, and what Cline says of the environment."""
+
 _SAVED = re.compile(
     r"\s*Here is the full, updated content of the file that was saved:\s*<final_file_content.*?</final_file_content>",
     re.DOTALL,
@@ -22,6 +28,7 @@ _SAVED = re.compile(
 
 def answering(message: Message, calls: Sequence[ToolCall]) -> Message:
     """The message with the texts as results in which it answers `calls` that have no result there."""
+    message = _joined(message)
     answered = {result.call_id for result in message.results}
     waiting = [call for call in calls if call.id not in answered]
     if not waiting:
@@ -37,6 +44,23 @@ def answering(message: Message, calls: Sequence[ToolCall]) -> Message:
         else:
             parts.append(part)
     return replace(message, parts=tuple(parts))
+
+
+def _joined(message: Message) -> Message:
+    """The message with each answer in one text with the line over it, where that stands by itself."""
+    parts: list[Part] = []
+    for part in message.parts:
+        before = parts[-1] if parts else None
+        if (
+            type(part) is Text
+            and type(before) is Text
+            and _HEAD.fullmatch(before.text)
+            and not _OTHERS.search(part.text)
+        ):
+            parts[-1] = replace(before, text=f"{before.text.rstrip()}\n{part.text}")
+        else:
+            parts.append(part)
+    return message if len(parts) == len(message.parts) else replace(message, parts=tuple(parts))
 
 
 def _result(part: Text, waiting: Sequence[ToolCall]) -> ToolResult | None:
