@@ -1,6 +1,7 @@
 """What a user's sentence is to the work: a rule that stands, an order for one turn, one taken back, or none of these.
 
-Cues decide: patterns of each language, in `words/<language>.toml`. Who types a rule types it in a few words, so that a
+Cues decide, patterns of each language in `words/<language>.toml`, and where none does what labelled sentences taught
+(`foldline._facts.learned`): most people only hint at what they want for good. Who types a rule types it in a few words, so that a
 long message, which holds pasted reviews, reports and plans for the most part, has only the rules that it marks as such:
 in capitals, or as a list under a title. A rule that is none is worse than one that is missed. What the cues are worth
 is printed by `scripts/measure_rules.py`.
