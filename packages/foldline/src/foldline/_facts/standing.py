@@ -290,10 +290,10 @@ def left_open(facts: Facts) -> Iterator[str]:
 
 
 def _is_open(piece: Piece, newest: Sequence[int], last: int, *, fresh: bool) -> bool:
-    """Whether a piece of a report says that something is open: of the last one a line in any words that the user has not answered yet,
+    """Whether a piece of a report says that something is open: of the last one in any words that the user has not answered yet,
     of those before it under a label."""
     if piece.at == last:
-        return piece.open or (fresh and piece.begins and piece.tells in ("open", "error"))
+        return piece.open or (fresh and piece.tells in ("open", "error"))
     return piece.open and piece.at in newest and _lasts(piece)
 
 
