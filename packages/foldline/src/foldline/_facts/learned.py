@@ -15,7 +15,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from pkgutil import get_data
 from typing import NamedTuple
 from zlib import crc32
@@ -95,10 +94,8 @@ def features(text: str) -> list[str]:
 @cache
 def learned(speaker: str, language: str) -> Weights | None:
     """What was learned of the sentences of a speaker (`user`, `agent`) in a language; none where nothing was."""
-    name = f"{speaker}.{language}"
-    return read(get_data(__package__, f"{_FOLDER}/{name}") or b"") if name in _known() else None
-
-
-@cache
-def _known() -> frozenset[str]:
-    return frozenset(each.name for each in (Path(__file__).parent / _FOLDER).iterdir())
+    try:
+        file = get_data(__package__, f"{_FOLDER}/{speaker}.{language}")
+    except OSError:
+        return None
+    return read(file) if file else None

@@ -1,5 +1,5 @@
-"""What a sentence of an agent's report tells, as labelled reports of its language teach: what is open or wrong, what was decided or
-found, what was done, or nothing."""
+"""What a sentence of an agent's report tells, as labelled reports of its language teach: what is open or wrong, what was decided, or
+nothing of the work."""
 
 from __future__ import annotations
 
