@@ -3,7 +3,7 @@
     python scripts/learn.py [--material FOLDER] [--language CODE] [--to FOLDER]
 
 `FOLDER/<speaker>/<language>-<author>.txt` has labelled sentences, one to a line behind its label and a tab, those of a message
-together. What the weights are worth is printed by `benchmarks/memory.py --parts sentences`, on sentences of other authors.
+together. What the weights are worth is printed by `benchmarks/memory.py --parts typed,sentences,endings`, on what others wrote.
 """
 
 from __future__ import annotations

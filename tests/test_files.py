@@ -450,3 +450,16 @@ def test_a_file_that_a_command_wrote_before_it_failed_is_there() -> None:
     )
     assert files(wrote) == ["created: try.py"]
     assert files([*wrote, *bash("rm -f try.py")]) == []
+
+
+def test_a_file_that_a_command_looked_for_in_vain_was_not_read() -> None:
+    looked = bash("cat src/rope.py; cat src/lamp.py", "cat: src/rope.py: No such file or directory\ndef shine(): ...")
+    assert files([*looked, user("And what does src/rope.py do beside src/lamp.py?")]) == ["read: src/lamp.py"]
+
+
+def test_a_patch_that_deletes_a_file_and_makes_it_anew_names_it_once() -> None:
+    patch = (
+        "*** Begin Patch\n*** Delete File: src/lamp.py\n*** Add File: src/lamp.py\n+def dim():\n+    ...\n*** End Patch"
+    )
+    told = part(facts_of([TASK, *runs("apply_patch", patch)]), "What happened")
+    assert told[-1].count("src/lamp.py") == 1

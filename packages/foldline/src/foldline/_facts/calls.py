@@ -508,7 +508,9 @@ def _in_words(called: Called, names: Mapping[str, NamesTouched]) -> str:
     arguments = arguments_of(call)
     if action.touches and not action.command:
         doing = _doing(arguments) or (call.name if says_what(call.name) else "edit")
-        return clean(f"{doing} {', '.join(_named(path, names) for _, path, _ in action.touches[:_FILES])}")
+        return clean(
+            f"{doing} {', '.join(dict.fromkeys(_named(path, names) for _, path, _ in action.touches[:_FILES]))}"
+        )
     if isinstance(arguments, str):
         if inside := calls_in_code(arguments):
             return clean(one_line(f"{call.name}: {', '.join(inside)}", _CALL))

@@ -55,6 +55,9 @@ CALLS_FROM = 100
 _SOUGHT = 4_000
 """Characters of a call's arguments in which stands what it looks for: that it was found says nothing of its use."""
 
+_NO_FILE = "No such file or directory"
+"""What programs say of a file that is not there."""
+
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
 
@@ -273,6 +276,8 @@ class Work:
         if not end.failed or wrote:
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
             for verb, path, to in action.touches:
+                if verb == "read" and _is_missing(path, ended.answer):
+                    continue
                 made = (
                     fingerprints(arguments_of(ended.called.call), path)
                     if verb == "modified" and not action.command
@@ -369,6 +374,12 @@ class Work:
 def in_shell(command: str) -> ToolCall:
     """A call that runs a command line."""
     return ToolCall("", "bash", msgspec.json.encode({"command": command}).decode())
+
+
+def _is_missing(path: str, answer: str) -> bool:
+    """Whether what a command answered says that a file which it was to read is not there."""
+    gone = answer.find(_NO_FILE)
+    return gone >= 0 and any(path in line for line in answer.splitlines() if _NO_FILE in line)
 
 
 def _only_looked(ended: EndedCall) -> bool:
