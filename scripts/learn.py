@@ -37,7 +37,6 @@ ROUNDS, RATE = 6, 0.15
 OFTEN = 2
 """Sentences that have a feature whose weight is kept."""
 
-
 LENGTHS = (16, 26, 41, 61, 86, 116, 161)
 """Letters of an alphabet by which sentences are sorted into short and long ones."""
 
@@ -56,6 +55,10 @@ class Lesson(NamedTuple):
     """Which of `LENGTHS` it has."""
 
 
+Counted = tuple[Lesson, float]
+"""A lesson and how much it counts."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--material", type=Path, default=MATERIAL)
@@ -66,34 +69,38 @@ def main() -> None:
         files = sorted((args.material / speaker).glob("*.txt"))
         known = dict.fromkeys(file.stem[:2] for file in files)
         for language in [args.language] if args.language in known else [] if args.language else known:
-            written = [each for f in files if f.stem[:2] == language for each in _lessons(f, language, kinds)]
-            counts = _typed(written) if speaker == "user" else [1.0] * len(written)
-            if speaker == "user":
-                plain = [*_plain(language, kinds)]
-                written, counts = written + plain, counts + [1.0] * len(plain)
-            weights = _rounded(_fitted(written, counts, len(kinds)))
+            written = [each for file in files if file.stem[:2] == language for each in _labelled(file)]
+            learn = _of_users if speaker == "user" else _of_agents
+            weights = _rounded(_fitted(learn(written, language), len(kinds)))
             file = args.to / f"{speaker}.{language}"
             file.write_bytes(learned.written(kinds, weights))
             print(f"{file.name:10} {len(weights):6,} features {file.stat().st_size:8,} bytes")
 
 
-def _lessons(file: Path, language: str, kinds: Sequence[str]) -> Iterator[Lesson]:
-    typed = file.parent.name == "user"
+def _labelled(file: Path) -> Iterator[tuple[str, str]]:
+    """The sentences of a file, each behind its label."""
     for line in file.read_text("utf-8").splitlines():
         label, tab, text = line.partition("\t")
         if tab:
-            kind = kinds.index(label) if label in kinds else 0
-            given = as_given(lifetime(text, language=language)) if typed else ()
-            yield Lesson(learned.features(normal(text)), given, kind, bisect(LENGTHS, _letters(text)))
+            yield label, text
 
 
-def _plain(language: str, kinds: Sequence[str]) -> Iterator[Lesson]:
-    """The sentences from which the cues were written, plain rules for the most part: of cues they have nothing to teach."""
-    file = CUES / f"{language}.tsv"
-    for line in file.read_text("utf-8").splitlines() if file.exists() else ():
-        label, _, text = line.partition("\t")
-        kind = kinds.index(label) if label in kinds else 0
-        yield Lesson(learned.features(normal(text)), (), kind, bisect(LENGTHS, _letters(text)))
+def _of_agents(written: Sequence[tuple[str, str]], _: str) -> list[Counted]:
+    return [(_lesson(label, text, KINDS["agent"]), 1.0) for label, text in written]
+
+
+def _of_users(written: Sequence[tuple[str, str]], language: str) -> list[Counted]:
+    """What the sentences teach with what cues say of them, and the ones from which the cues were written, plain rules for the most
+    part: of cues these have nothing to teach."""
+    kinds, cues = KINDS["user"], CUES / f"{language}.tsv"
+    typed = [_lesson(label, text, kinds, as_given(lifetime(text, language=language))) for label, text in written]
+    plain = [_lesson(label, text, kinds) for label, text in (_labelled(cues) if cues.exists() else ())]
+    return [*zip(typed, _typed(typed)), *((each, 1.0) for each in plain)]
+
+
+def _lesson(label: str, text: str, kinds: Sequence[str], given: tuple[str, ...] = ()) -> Lesson:
+    kind = kinds.index(label) if label in kinds else 0
+    return Lesson(learned.features(normal(text)), given, kind, bisect(LENGTHS, _letters(text)))
 
 
 def _letters(text: str) -> float:
@@ -113,12 +120,12 @@ def _typed(lessons: Sequence[Lesson]) -> list[float]:
     ]
 
 
-def _fitted(lessons: Sequence[Lesson], counting: Sequence[float], kinds: int) -> dict[str, list[float]]:
+def _fitted(lessons: Sequence[Counted], kinds: int) -> dict[str, list[float]]:
     """The weights of a multinomial logistic regression, found by AdaGrad."""
-    counts = Counter(each for lesson in lessons for each in (*lesson.spoken, *lesson.given))
+    counts = Counter(each for lesson, _ in lessons for each in (*lesson.spoken, *lesson.given))
     weights: dict[str, list[float]] = defaultdict(lambda: [0.0] * kinds)
     squares: dict[str, list[float]] = defaultdict(lambda: [1e-6] * kinds)
-    order = [*zip(lessons, counting)]
+    order = [*lessons]
     chance = random.Random(0)
     for _ in range(ROUNDS):
         chance.shuffle(order)
