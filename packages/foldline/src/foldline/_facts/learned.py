@@ -56,7 +56,7 @@ class Weights(NamedTuple):
 
     def row(self, feature: str) -> memoryview | None:
         """The weights of a feature; none where it has none."""
-        checksum = crc32(feature.encode(errors="surrogatepass"))
+        checksum = _checksum(feature)
         at, width = bisect_left(self.known, checksum), len(self.kinds) - 1
         there = at < len(self.known) and self.known[at] == checksum
         return self.rows[at * width : (at + 1) * width] if there else None
@@ -65,7 +65,7 @@ class Weights(NamedTuple):
 def written(kinds: Sequence[str], weights: Mapping[str, Sequence[int]]) -> bytes:
     """The weights of features as their file has them: a line with the kinds and one with how many features there are, then the
     checksums of these in their order, four bytes for each, the lowest first, then the weights of each."""
-    rows = {crc32(each.encode(errors="surrogatepass")): row for each, row in weights.items()}
+    rows = {_checksum(each): row for each, row in weights.items()}
     head = f"{' '.join(kinds)}\n{len(rows)}\n".encode()
     checksums = b"".join(each.to_bytes(4, "little") for each in sorted(rows))
     return head + checksums + b"".join(bytes(weight % 256 for weight in rows[each]) for each in sorted(rows))
@@ -78,6 +78,10 @@ def read(file: bytes) -> Weights:
     if sys.byteorder == "big":
         known.byteswap()
     return Weights(tuple(kinds.decode().split()), known, memoryview(rest)[4 * int(count) :].cast("b"))
+
+
+def _checksum(feature: str) -> int:
+    return crc32(feature.encode(errors="surrogatepass"))
 
 
 def features(text: str) -> list[str]:

@@ -7,20 +7,17 @@ import re
 from functools import lru_cache
 
 from foldline._facts.learned import learned
-from foldline._facts.rules import normal
-from foldline._facts.types import Telling
+from foldline._facts.rules import LONGEST, normal
+from foldline._facts.types import LEFT, Telling
 
 KINDS: tuple[Telling, ...] = ("done", "open", "error", "decided", "talk")
 """What is learned of a sentence; the first is any other."""
 
 SURE = 0.6
-"""How likely a sentence has to tell something to be taken for it; what is open and what is wrong is one for this, as both are left."""
+"""How likely a sentence has to tell something to be taken for it; what is `LEFT` is one for this."""
 
 TICKED = re.compile(r"(?:[^\n:]{0,60}: )?(?:[✅✓✔☑]|\[[xX]\])")
 """How an item begins that is done or fine, whatever list it stands in."""
-
-_LONGEST = 640
-"""Characters of a sentence; what is longer is none."""
 
 
 @lru_cache(maxsize=8_192)
@@ -28,12 +25,11 @@ def tells(sentence: str, language: str) -> Telling:
     """What a sentence tells most likely: something `open`, an `error`, something `decided`, `talk`; `done` where it is another thing,
     and empty where that is not sure."""
     known = learned("agent", language)
-    if known is None or len(sentence) > _LONGEST or _is_torn(sentence):
+    if known is None or len(sentence) > LONGEST or _is_torn(sentence):
         return ""
     shares = known.shares(normal(sentence))
-    left = shares["open"] + shares["error"]
-    if left >= SURE and not TICKED.match(sentence):
-        return "open" if shares["open"] >= shares["error"] else "error"
+    if sum(shares[kind] for kind in LEFT) >= SURE and not TICKED.match(sentence):
+        return max(LEFT, key=lambda kind: shares[kind])
     likely: Telling = max(KINDS, key=lambda kind: shares[kind])
     return likely if shares[likely] >= SURE else ""
 

@@ -56,8 +56,8 @@ MOSTLY = 2
 WIDE_LETTER = 2.5
 """Letters of an alphabet that say as much as a letter of a script without one."""
 
-_LONGEST = 640
-"""Characters of a sentence that may be a rule."""
+LONGEST = 640
+"""Characters of a sentence; what is longer is none."""
 
 _MANY = 800
 """Characters of a list of kinds that is told with the order to take one of them."""
@@ -235,7 +235,7 @@ def of_the_work(sentence: str) -> bool:
 
 def _declared(sentence: str) -> str:
     """What a sentence declares before it asks ("we ship on Mondays, so what can make it?"); all of it where it asks nothing, or why."""
-    may_ask = sentence.endswith(("?", "？")) and len(sentence) <= _LONGEST and any(each in sentence for each in _COMMAS)
+    may_ask = sentence.endswith(("?", "？")) and len(sentence) <= LONGEST and any(each in sentence for each in _COMMAS)
     asks = _ASKS.match(sentence) if may_ask else None
     return asks["declared"] if asks and not _WONDERS.match(asks["asked"]) else sentence
 
@@ -383,7 +383,7 @@ def _instead(order: str, behind: Sentence, read: str) -> str:
     if order[-1].isalnum() or not _INSTEAD.match(behind.text):
         return ""
     said = _led(behind.text, read.partition(order)[2]) if behind.titled else behind.text
-    return said if len(order) + len(said) < _LONGEST else ""
+    return said if len(order) + len(said) < LONGEST else ""
 
 
 def _instead_of(back: str) -> str:
@@ -400,7 +400,7 @@ def _led(title: str, text: str) -> str:
     fenced, listed = _FENCED.match(behind), _LISTED.match(behind)
     below = " ".join((fenced[1] if fenced else "; ".join(_items(listed[0])) if listed else "").split())
     if below or not shouts(title):
-        return f"{title} {below}" if below and len(title) + len(below) < _LONGEST else ""
+        return f"{title} {below}" if below and len(title) + len(below) < LONGEST else ""
     kinds = _KINDS.match(text.partition(title)[2].lstrip())
     names = [line.replace("**", "") for line in kinds[1].splitlines() if line.strip()] if kinds else []
     return f"{title} {'; '.join(names)} {_kinds(kinds[2])}" if kinds and len(kinds[0]) < _MANY else ""
@@ -457,16 +457,11 @@ def judged(sentence: str, language: str, *, loud: bool) -> Lifetime:
     for `lifetime`."""
     cue = lifetime(sentence, language=language, loud=loud)
     known = learned("user", language)
-    if loud or cue != "none" or known is None or len(sentence) > _LONGEST:
+    if loud or cue != "none" or known is None or len(sentence) > LONGEST:
         return cue
     shares = known.shares(normal(sentence), as_given(cue))
     likely: Lifetime = max(LASTING, key=lambda kind: shares[kind])
     return likely if shares[likely] >= LIKELY else "none"
-
-
-def _without_lead(text: str, cues: Cues) -> str:
-    lead = cues.lead.match(text)
-    return text[lead.end() :] if lead else text
 
 
 def _is_pasted(said: Sentence, text: str, language: str) -> bool:
@@ -489,11 +484,13 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
     With `loud` only what stands in capitals orders anything, and what does so by its grammar.
     """
     cues = cues_of(language or language_of(sentence))
-    if cues is None or len(sentence) > _LONGEST:
+    if cues is None or len(sentence) > LONGEST:
         return "none"
     text = normal(sentence)
     shouted = not text.isupper() and cues.loud.search(text) is not None
-    text = _without_lead(text.lower(), cues)
+    text = text.lower()
+    lead = cues.lead.match(text)
+    text = text[lead.end() :] if lead else text
     kind = _ordered(text, cues, shouted, loud)
     if kind != "none" and not cues.none.match_in(text):
         return kind

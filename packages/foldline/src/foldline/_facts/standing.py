@@ -29,7 +29,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.repository import passes
 from foldline._facts.shell import checks, family, only_looks
 from foldline._facts.splitting import split
-from foldline._facts.types import SOURCE, Facts, FailedCall, File, Piece, Todo, UserRequest
+from foldline._facts.types import LEFT, SOURCE, Facts, FailedCall, File, Piece, Todo, UserRequest
 from foldline._patterns import pattern
 
 NEWEST, NEWEST_SHARE = 24, 0.15
@@ -293,7 +293,7 @@ def _is_open(piece: Piece, newest: Sequence[int], last: int, *, fresh: bool) -> 
     """Whether a piece of a report says that something is open: of the last one in any words that the user has not answered yet,
     of those before it under a label."""
     if piece.at == last:
-        return piece.open or (fresh and piece.tells in ("open", "error"))
+        return piece.open or (fresh and piece.tells in LEFT)
     return piece.open and piece.at in newest and _lasts(piece)
 
 

@@ -43,10 +43,10 @@ class Trails:
         file that is known, which is changed. `edits` are the fingerprints of what was put in place of what, `names` what it touched."""
         old = self.files.get(self._known_as(path))
         if verb in ("written", "created"):
-            over = old is not None and old.state not in ("deleted", "renamed")
-            if old and over:
+            verb = "created"
+            if old and old.state not in ("deleted", "renamed"):
                 self.files[self._known_as(path)] = replace(old, names=())
-            verb, names = "modified" if over else "created", names if not (old and over) or old.made else ()
+                verb, names = "modified", names if old.made else ()
         made = old is not None and old.made
         replaced = to if verb == "renamed" and (made or self._known_as(to) in self.files) else ""
         if replaced and made:

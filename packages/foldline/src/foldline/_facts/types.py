@@ -19,6 +19,9 @@ Section = Literal["", "goal", "rule", "done", "state", "next", "decision", "file
 
 Telling = Literal["", "done", "open", "error", "decided", "talk"]
 
+LEFT: tuple[Telling, ...] = ("open", "error")
+"""What is still to be done, or to be mended."""
+
 SOURCE = 160
 """Characters of what was tried that an error names."""
 

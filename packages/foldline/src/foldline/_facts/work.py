@@ -378,8 +378,7 @@ def in_shell(command: str) -> ToolCall:
 
 def _is_missing(path: str, answer: str) -> bool:
     """Whether what a command answered says that a file which it was to read is not there."""
-    gone = answer.find(_NO_FILE)
-    return gone >= 0 and any(path in line for line in answer.splitlines() if _NO_FILE in line)
+    return _NO_FILE in answer and any(_NO_FILE in line and path in line for line in answer.splitlines())
 
 
 def _only_looked(ended: EndedCall) -> bool:

@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from math import log
 
 from foldline._facts.cues import asks, leans, passes_judgement, reasons, wonders
-from foldline._facts.types import Piece, Rule
+from foldline._facts.types import LEFT, Piece, Rule
 from foldline._messages import Value
 from foldline._page.task import ADDRESS
 from foldline._tokens.estimate import estimate_all
@@ -30,7 +30,7 @@ _REASONED = 0.8
 _LEANING = 0.5
 _SUPPOSED = 0.3
 _RENEWED = 0.5
-WEIGHTY = ("decided", "error", "open")
+WEIGHTY = ("decided", *LEFT)
 """What sentences tell of an agent that who carries on has to know."""
 
 BROUGHT = ("result", "excerpt", "shown", "given", "written")

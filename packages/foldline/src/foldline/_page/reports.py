@@ -134,13 +134,15 @@ def _rank(some: Report) -> tuple[bool, ...]:
     """How soon a part of an outline is told: the rim and what was left open first, then what weighs, paragraphs, a few steps, and
     other items."""
     rim = any((each.piece.edge and not each.title) or each.piece.open for each in some)
-    return not rim, not any(weighs(each.piece) for each in some), some[0].piece.item, len(some) == 1
+    return not rim, not any(_matters(each.piece) for each in some), some[0].piece.item, len(some) == 1
 
 
 def _outline(report: Report) -> list[Candidate]:
     """The first sentence of each paragraph and item, and what was left open."""
     labels = {each.place + 1 for each in report if each.piece.begins and len(each.piece.text) <= LABEL}
-    return _whole(report, [e for e in report if e.piece.begins or e.piece.edge or weighs(e.piece) or e.place in labels])
+    return _whole(
+        report, [e for e in report if e.piece.begins or e.piece.edge or _matters(e.piece) or e.place in labels]
+    )
 
 
 def _opening(report: Report) -> list[Candidate]:
@@ -152,7 +154,7 @@ def _opening(report: Report) -> list[Candidate]:
     return _whole(report, [*begins, *(each for each in report[OPENING:] if each.piece.open and each not in begins)])
 
 
-def weighs(piece: Piece) -> bool:
+def _matters(piece: Piece) -> bool:
     """Whether who carries on has to know what a piece tells: what was decided, is wrong or was left open."""
     return piece.open or piece.tells in WEIGHTY
 

@@ -21,7 +21,7 @@ from foldline._facts.standing import (
     open_steps,
 )
 from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PARTLY_BELOW, PASTED, SEVERAL_BELOW
-from foldline._facts.types import Facts, Piece, Rule, UserRequest
+from foldline._facts.types import LEFT, Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, Lists
 
 TELLING = 40
@@ -261,10 +261,11 @@ def _answered_below(now: Facts) -> str:
     said = [p.text for p in now.pieces if p.kind == "report"]
     if asks(said[-1]):
         return "the report there ends with a question"
-    if not _leaves_something(now) and any(map(waits, split(said[-1]))):
+    labelled = _leaves_something(now)
+    if not labelled and any(map(waits, split(said[-1]))):
         return "the agent waits there for what still runs"
     last = max(p.at for p in now.pieces if p.kind == "report")
-    left = _leaves_something(now) or any(p.at == last and p.tells in ("open", "error") for p in now.pieces)
+    left = labelled or any(p.at == last and p.tells in LEFT for p in now.pieces)
     return "the report there says what is left" if left else "it is answered there"
 
 
