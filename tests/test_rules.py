@@ -176,6 +176,7 @@ def test_an_order_for_all_menus_stands() -> None:
         "don't fix anything yet",
         "look around first",
         "wait for my go",
+        "don't skip the extra check",
         "I want to see all options",
         "Use the browser for this test.",
         "先评估，不要修改",
@@ -812,6 +813,27 @@ def test_what_is_ordered_for_the_work_at_hand_ends_when_other_work_is_asked_for(
     ]
     assert WORK in [rule.text for rule in facts_of(on).rules]
     assert WORK not in [rule.text for rule in facts_of(other).rules]
+
+
+@pytest.mark.parametrize(
+    ("order", "on", "other"),
+    [
+        ("phase 1 - ask me before you do anything", "apply phase 1", "continue to phase 2: the berths"),
+        ("continue to phase 2: start with the berths - do not run the import", "what about the piers?", "great! go on with phase 3"),
+        ("Schritt 1: frag mich, bevor du etwas löschst", "ja, mach Schritt 1", "weiter mit Schritt 2, den Liegeplätzen"),
+        ("第1阶段不要提交代码", "继续第1阶段", "开始第2阶段吧"),
+    ],
+)  # fmt: skip
+def test_what_is_ordered_for_a_stage_of_the_work_ends_with_it(order: str, on: str, other: str) -> None:
+    begun = [user(order), says("All right."), user(on)]
+    assert [rule.text for rule in facts_of(begun).rules][:1] == [order]
+    assert order not in [rule.text for rule in facts_of([*begun, says("That is done."), user(other)]).rules]
+
+
+def test_what_is_always_to_be_done_in_a_stage_outlasts_it() -> None:
+    rule = "From step 1 on, always commit after each change."
+    said = [user(rule), says("Step 1 is done."), user("go on with step 2")]
+    assert rule in [each.text for each in facts_of(said).rules]
 
 
 @pytest.mark.parametrize(

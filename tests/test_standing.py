@@ -262,6 +262,13 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     assert not any("release notes" in piece.text for piece in again.pieces)
 
 
+def test_a_rule_that_the_user_takes_back_behind_the_page_stands_no_more() -> None:
+    begun = [user("Never push to main."), says("All right."), TASK, LONG, *edit("src/a.py"), says("It writes gzip now.")]
+    behind = [user("Answer in English please, you may push now."), *edit("src/b.py"), says("It is done.")]
+    assert "- Never push to main." in page_before([*edit("src/b.py"), says("It is done.")], begun)
+    assert "- Never push to main." not in page_before(behind, begun)
+
+
 def test_a_task_that_is_done_behind_the_page_is_said_to_be() -> None:
     begun = facts_of([TASK, *edit("src/a.py")])
     done = replace(begun, now=facts_of([TASK, *edit("src/a.py"), says("The export writes gzip now.")]))

@@ -111,8 +111,8 @@ def _lasting(rules: tuple[Rule, ...], requests: Sequence[UserRequest]) -> tuple[
 
 
 def settled(facts: Facts, behind: Facts) -> Facts:
-    """Facts as what happened behind them leaves them: errors that it closed, the plan, checks that were run again, where the
-    repositories stand, what ended.
+    """Facts as what happened behind them leaves them: errors that it closed, rules that it took back, the plan, checks that were
+    run again, where the repositories stand, what ended.
 
     What happened behind is not counted: merged with it later, these are the facts of both.
     """
@@ -122,6 +122,7 @@ def settled(facts: Facts, behind: Facts) -> Facts:
     return replace(
         facts,
         faults=tuple(replace(f, resolved=True) if over else f for f, over in zip(facts.faults, closed)),
+        rules=tuple(rule for rule in facts.rules if rule in both.rules),
         todos=both.todos,
         commands=tuple(replace(command, count=runs.get(command.text, 0)) for command in both.commands),
         running={id: text for id, text in facts.running.items() if id in both.running},

@@ -133,6 +133,12 @@ _WONDERS = pattern(
 )
 """How one asks who finds strange what was declared: a state of things, and no rule."""
 
+_STAGE = rare(
+    r"(?<!from )(?<!ab )(?<!desde )(?<!dari )(?<!从)(?<!從)(?:\b(?P<name>phase|step|stage|milestone|sprint|fase|etapa|paso|schritt|tahap|langkah) (?P<number>\d{1,2})\b"
+    r"|第 ?(?P<amid>[\d一二三四五六七八九十]{1,2}) ?(?P<wide>阶段|步|段階)|(?<!\d)(?P<before>\d{1,2})(?P<behind>단계|段階)(?!부터|から))"
+)
+"""A stage of the work, by its number; what holds from one on is not of it."""
+
 _CLAUSE = re.compile(r"[,;:，；：、](?!\d)|\s[-–—]\s")
 """Where a clause ends."""
 
@@ -228,9 +234,15 @@ def _widens(each: Sentence, before: str, rule: str) -> bool:
 
 
 def of_the_work(sentence: str) -> bool:
-    """Whether a sentence says to go on with the work at hand, so that all that it orders ends with that."""
+    """Whether a sentence says to go on with the work at hand, or names a stage of it, so that all that it orders ends with that."""
     cues = cues_of(language_of(sentence))
-    return cues is not None and cues.work.match_in(normal(sentence).lower())
+    return bool(stages_in(sentence)) or (cues is not None and cues.work.match_in(normal(sentence).lower()))
+
+
+def stages_in(words: str) -> set[tuple[str, str]]:
+    """The numbered stages of the work that words name: what these are called, and their numbers."""
+    found = (each.groupdict(default="") for each in _STAGE.finditer(words.lower()))
+    return {(each["name"] or each["wide"] or each["behind"], each["number"] or each["amid"] or each["before"]) for each in found}
 
 
 def _declared(sentence: str) -> str:
