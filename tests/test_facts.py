@@ -365,7 +365,10 @@ REASONED = REFUSED.replace(
 )
 
 
-@pytest.mark.parametrize("refused", [REFUSED, REASONED])
+REMINDED = f"{REASONED}\n\n<system-reminder>\nThe task tools haven't been used recently.\n</system-reminder>"
+
+
+@pytest.mark.parametrize("refused", [REFUSED, REASONED, REMINDED])
 def test_a_refusal_is_the_users_word_and_no_error(refused: str) -> None:
     facts = facts_of(
         [user("Deploy it to the bucket."), *runs("Bash", {"command": "aws s3 sync . s3://live"}, refused, error=True)]

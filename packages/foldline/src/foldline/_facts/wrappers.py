@@ -273,9 +273,9 @@ COMMENT = pattern(r"^[ \t]*<!--.*?-->[ \t]*\n?", re.DOTALL | re.MULTILINE)
 """What the template of an issue says to who files it, which its page does not show."""
 
 REFUSALS: tuple[Frame, ...] = (
-    _frame("The user said:", r"Permission for this tool use was denied.{0,400}?The user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, later
-    _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code
-    _frame("reason for the rejection:", r"The user doesn't want to .{0,400}?following reason for the rejection:\s*(.*?)(?=\n\nNote: The user's next message|\Z)"),  # Claude Code, newer
+    _frame("The user said:", r"Permission for this tool use was denied.{0,400}?The user said:\s*\n(.*?)(?=\s*(?:<system-reminder>|\n\nNote: The user's next message|\Z))"),  # Claude Code, later
+    _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\s*(?:<system-reminder>|\n\nNote: The user's next message|\Z))"),  # Claude Code
+    _frame("reason for the rejection:", r"The user doesn't want to .{0,400}?following reason for the rejection:\s*(.*?)(?=\s*(?:<system-reminder>|\n\nNote: The user's next message|\Z))"),  # Claude Code, newer
     _frame("following feedback:", r"The user rejected permission to use this specific tool call with the following feedback:\s*(.*)\Z"),  # opencode
     _frame("<feedback>", r"(?:\[[^\n]*\] Result:\s*)?The user denied this operation[^<]{0,200}<feedback>(.*?)</feedback>"),  # Cline
     _frame('"denied"', r'\{"status":\s*"denied".*?"feedback":\s*"((?:[^"\\]|\\.)*)"'),  # Roo Code
