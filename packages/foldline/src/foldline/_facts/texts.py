@@ -14,6 +14,7 @@ from foldline._clipping import cut
 from foldline._facts.cues import asks, leans
 from foldline._facts.literals import line_around
 from foldline._facts.splitting import ends, glued
+from foldline._facts.wrapping import unwrapped
 from foldline._patterns import pattern
 
 LONGEST = 300
@@ -257,7 +258,7 @@ class _Line(NamedTuple):
 
 def _lines(text: str) -> Iterator[_Line]:
     """The lines of a text that say something, and its fenced blocks that are closed."""
-    lines, opened, block = text.splitlines(), "", list[str]()
+    lines, opened, block = unwrapped(text.splitlines()), "", list[str]()
     for line, below, next_line in zip(lines, (*lines[1:], ""), _next_lines(lines)):
         if _FENCE.match(line):
             if opened:
