@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from foldline import Brief, Message
+from foldline import Brief, Compactor, Message
 from foldline._facts.reading import facts_of
 from foldline.extend import extract
 from talk import runs, says, user
@@ -104,3 +104,21 @@ def test_where_most_of_the_users_words_have_no_room_hardly_anything_else_has() -
     history = [each for pair in zip(asked, reports) for each in pair]
     told = extract(Brief(500, fills="words"), [*history, LATER]).text.splitlines()
     assert sum(line.startswith("> Desk") for line in told) > 4 * sum(line.startswith("Depot") for line in told)
+
+
+def mirrors(count: int) -> list[Message]:
+    """A long talk about one part of the exporter after the other."""
+    asked = [ASKED]
+    for i in range(count):
+        source = f"def part_{i}(mirror):\n    return mirror.lock({i}) # 鏡の鍵 {i * 7919}\n" * 4
+        told = says(f"Part {i} takes lock_{i} and waits {i * 37 % 61} seconds for it; mirror_{i} gives it back late.")
+        asked += [*runs("read", {"path": f"src/part_{i}.py"}, source), told]
+        asked += [user(f"And what about mirror_{i + 1}, which Anna named on {i % 28 + 1} May?")]
+    return [*asked, says("I look at the next one.")]
+
+
+@pytest.mark.parametrize("most", range(330, 370))
+def test_a_page_that_is_a_little_too_large_is_made_smaller_and_not_dropped(most: int) -> None:
+    compactor = Compactor("deepseek-chat", window=1_000_000)
+    compactor.fold_to(mirrors(60), most)
+    assert compactor.folds[-1].receipt.tokens_after > 0.8 * most

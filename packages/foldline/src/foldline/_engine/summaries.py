@@ -44,7 +44,7 @@ GIVES = 3
 MUCH = 0.5
 """The share of its room that a page must leave with outputs to give that back once more."""
 
-TRIES = 3
+TRIES = 8
 """How often a page is written anew, smaller, until it holds."""
 
 
@@ -207,12 +207,12 @@ def _within(
 def _fitting(
     brief: Brief, facts: Facts, messages: Sequence[Message], most: int, size: Callable[[Written], int]
 ) -> tuple[Brief, Written]:
-    """The page and its brief, smaller by what is too much as often as it is tried."""
+    """The page and its brief, smaller by what is too much, and each time it is tried again by twice as much of it."""
     written = Written(extracted(brief, facts, messages))
-    for _ in range(TRIES):
+    for again in range(TRIES):
         if (over := size(written) - most) <= 0:
             break
-        brief = replace(brief, max_tokens=brief.max_tokens - over)
+        brief = replace(brief, max_tokens=brief.max_tokens - (over << again))
         written = Written(extracted(brief, facts, messages))
     return brief, written
 
