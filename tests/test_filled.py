@@ -122,3 +122,13 @@ def test_a_page_that_is_a_little_too_large_is_made_smaller_and_not_dropped(most:
     compactor = Compactor("deepseek-chat", window=1_000_000)
     compactor.fold_to(mirrors(60), most)
     assert compactor.folds[-1].receipt.tokens_after > 0.8 * most
+
+
+@pytest.mark.parametrize("most", [200, 300, 400])
+def test_a_newest_reply_that_is_larger_than_the_budget_leaves_room_for_a_page(most: int) -> None:
+    report = says(" ".join(f"The lock of mirror_{at} is given back by part_{at}." for at in range(60)))
+    compactor = Compactor("gpt-5.4", window=1_000_000)
+    page, newest = compactor.fold_to([*mirrors(40)[:-1], report], most)
+    assert compactor.folds[-1].receipt.tokens_after > 0.9 * most
+    assert "And what about mirror_40" in page.text
+    assert newest.text.startswith("The lock of mirror_0 is given back")

@@ -394,6 +394,16 @@ def test_as_little_goes_as_frees_what_is_asked_and_the_notice_says_what() -> Non
     assert notice[1:] == ["The user said there:", "> " + ("first " * 300)[:400] + "…"]
 
 
+def test_a_notice_quotes_nobody_else_as_the_user() -> None:
+    reminded = Message("user", (Text("<system-reminder>\nThe list of tasks is empty.\n</system-reminder>"),))
+    reported = Message("user", (Text('<task-notification>\n<summary>Agent "tides" is done</summary>\n</task-notification>'),))
+    view = see(user(300, "first"), assistant(300), reminded, reported, assistant(300), user(10))
+    edit = only(truncate()(view, 700))
+    assert edit.drop == tuple(entry.id for entry in view.entries[:5])
+    assert not isinstance(edit.into, Brief)
+    assert edit.into[0].text.splitlines()[1:] == ["The user said there:", "> " + ("first " * 300)[:400] + "…"]
+
+
 def test_no_pair_is_split_and_the_newest_message_stays() -> None:
     view = see(user(10), *read("a", 500), *read("b", 500, word="b"))
     edit = only(truncate()(view, 5_000))

@@ -83,6 +83,11 @@ def _told(text: str) -> Facts:
 def user_words(messages: Sequence[Message]) -> Iterator[str]:
     """What the user asks for in each message that holds words of the user's, or a command for the agent; of what was pasted
     without a word the last line that raises something, else the first one."""
+    return filter(None, words_of_each(messages))
+
+
+def words_of_each(messages: Sequence[Message]) -> Iterator[str]:
+    """The same of every message, empty where the user says nothing in it."""
     for spans in spoken(messages):
         said = requested(spans)
         lines = (
@@ -90,8 +95,7 @@ def user_words(messages: Sequence[Message]) -> Iterator[str]:
         )
         pasted = [] if said else [*lines]
         raised = (line for line in reversed(pasted) if RAISED.match(line))
-        if words := said or "".join(f"{PASTED}{line}" for line in islice(chain(raised, pasted), 1)):
-            yield words
+        yield said or "".join(f"{PASTED}{line}" for line in islice(chain(raised, pasted), 1))
 
 
 def _facts_in(messages: Sequence[Message]) -> Facts:

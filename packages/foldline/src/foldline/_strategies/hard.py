@@ -26,5 +26,6 @@ def hard_strategies(keep: Tokens, newest: Share = UNREAD_SHARE) -> tuple[Strateg
         shorten_tool_outputs(keep=200),
         shorten_tool_outputs(keep=40),
         shorten_replies(),
+        use_budget(tail=0.0),
         truncate(),
     )

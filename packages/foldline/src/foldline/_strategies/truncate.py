@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from foldline._messages import Message, Summary
 from foldline._strategies.strategy import Number, Strategy, Tokens, never_summarizes, remembered
-from foldline._view import Edit, Entry, View, opens_turn
+from foldline._view import Edit, Entry, View
 
 QUOTES = ((8, 400), (2, 120), (1, 24))
 """How many of the newest user messages the notice quotes and how many characters of each, tried in this order."""
@@ -42,22 +42,30 @@ def truncate(*, keep: Tokens = 0) -> Strategy:
 
 def _enough(view: View, start: int, ends: Sequence[int], sizes: dict[int, int], excess: int) -> tuple[int, Message]:
     """The nearest end that frees enough, and its notice: as much said as possible, less where nothing else helps."""
+    words = _words_in(view.entries[start : ends[-1]])
     for quotes, length in QUOTES:
         for end in (end for end in ends if sizes[end] >= excess):
-            notice = notice_of(view.entries[start:end], quotes, length)
+            notice = _notice(view.entries[start:end], words, quotes, length)
             if sizes[end] - view.count(notice) >= excess:
                 return end, notice
-    return ends[-1], notice_of(view.entries[start : ends[-1]], *QUOTES[-1])
+    return ends[-1], _notice(view.entries[start : ends[-1]], words, *QUOTES[-1])
 
 
-def notice_of(gone: Sequence[Entry], quotes: int, length: int) -> Message:
+def _words_in(entries: Sequence[Entry]) -> list[str]:
+    """What the user says in each entry, and nobody else in the user's role."""
+    from foldline._facts.reading import words_of_each
+
+    return [*words_of_each([entry.message for entry in entries])]
+
+
+def _notice(gone: Sequence[Entry], words: Sequence[str], quotes: int, length: int) -> Message:
     """What stands in the place of entries: how many they were, and so many of the user's newest words there, each cut to a length."""
     summaries = [s for entry in gone if (s := entry.message.summary)]
     fresh = [entry for entry in gone if entry.message.summary is None]
     tokens = sum(entry.tokens for entry in fresh)
     lines = [f"[truncated: {len(fresh)} earlier messages, {tokens:,} tokens; recall {fresh[0].id}]"] if fresh else []
     carried = summaries[-1:] if (quotes, length) == QUOTES[0] else []
-    said = [text.strip() for entry in gone for text in _said(entry.message, carried)]
+    said = [text.strip() for entry, own in zip(gone, words) for text in _said(entry.message, own, carried)]
     newest = [text for text in said if text][-quotes:]
     if newest:
         lines.append("The user said there:")
@@ -67,11 +75,10 @@ def notice_of(gone: Sequence[Entry], quotes: int, length: int) -> Message:
     return Message("user", (Summary("\n".join(lines) or "[truncated]", facts),))
 
 
-def _said(message: Message, carried: Sequence[Summary]) -> Iterator[str]:
-    """The user's words in a message, and those that a summary had kept where it is not carried on itself."""
+def _said(message: Message, own: str, carried: Sequence[Summary]) -> Iterator[str]:
+    """The user's `own` words in a message, and those that a summary had kept where it is not carried on itself."""
     if message.summary is None:
-        if opens_turn(message):
-            yield message.text
+        yield own
     elif message.summary not in carried:
         requests = message.summary.facts.get("requests")
         for request in requests if isinstance(requests, list | tuple) else ():
@@ -95,6 +102,7 @@ def keep_newest(*, messages: Number = 50) -> Strategy:
         cut = min((i for i in view.cut_points() if first <= i <= view.last_cut), default=view.last_cut)
         for start, stop in view.unpinned(cut):
             gone = view.entries[start:stop]
-            yield Edit(tuple(entry.id for entry in gone), (notice_of(gone, *QUOTES[0]),), by="keep_newest")
+            notice = _notice(gone, _words_in(gone), *QUOTES[0])
+            yield Edit(tuple(entry.id for entry in gone), (notice,), by="keep_newest")
 
     return strategy
