@@ -50,6 +50,14 @@ def test_a_file_that_is_created_and_removed_is_gone() -> None:
     assert files([*made, *acts("rm try.py", f"Your command ran successfully and did not produce any output.{PLACE}")]) == [("try.py", "deleted")]  # fmt: skip
 
 
+def test_a_fence_amid_a_line_of_code_does_not_end_the_command() -> None:
+    code = "if said.startswith('```json'):\n    said = said[7:-3]\nelif said.startswith('```'):\n    said = said[3:]"
+    command = f"cat << 'EOF' > part.txt\n{code}\nEOF\nsed -i '8r part.txt' lib/tides.py && rm part.txt"
+    wrote = acts(command, PLACE)
+    assert ("lib/tides.py", "modified") in files(wrote)
+    assert not [piece.text for piece in facts_of([PROMPT, *wrote]).pieces if "said[3:]" in piece.text]
+
+
 UNREAD = "Please always provide EXACTLY ONE action in triple backticks, found 0 actions.\nSee the first message."
 NOT_READ = " → not carried out, the client could not read it: Please always provide EXACTLY ONE action in triple backticks, found 0 actions."
 

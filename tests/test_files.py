@@ -452,6 +452,20 @@ def test_a_file_that_a_command_wrote_before_it_failed_is_there() -> None:
     assert files([*wrote, *bash("rm -f try.py")]) == []
 
 
+def test_what_a_command_that_failed_would_have_copied_is_not_there() -> None:
+    command = "mkdir -p /mnt/buoy && mount /dev/sdb1 /mnt/buoy && cp chart.img tides.img /mnt/buoy/ && ls /mnt/buoy"
+    copied = bash(command, "mount: only root can do that\nexit code: 32", error=True)
+    assert [line for line in files([*edit("src/lamp.py", "dim"), *copied]) if "/mnt/buoy" in line] == []
+    shown = bash("cp chart.img tides.img /mnt/buoy/; ls /mnt/other", "ls: no such folder\nexit code: 2", error=True)
+    assert [line for line in files([*edit("src/lamp.py", "dim"), *shown]) if "/mnt/buoy" in line] != []
+
+
+def test_a_file_that_a_command_names_behind_a_step_into_a_folder_is_in_that() -> None:
+    looked = bash("cd harbour/src && cat lamp.tsx", "export const Lamp = 1")
+    wrote = bash("cd harbour/src && cat > lamp.tsx << 'EOF'\nexport const Lamp = 2\nEOF")
+    assert files([*looked, *wrote]) == ["changed: harbour/src/lamp.tsx"]
+
+
 def test_a_file_that_a_command_looked_for_in_vain_was_not_read() -> None:
     looked = bash("cat src/rope.py; cat src/lamp.py", "cat: src/rope.py: No such file or directory\ndef shine(): ...")
     assert files([*looked, user("And what does src/rope.py do beside src/lamp.py?")]) == ["read: src/lamp.py"]

@@ -231,6 +231,20 @@ def shows_what_it_changed(command: str) -> bool:
     return bool(changing) and bool(looks) and looks[-1] and all(step.program[0] in _SILENT for step in changing)
 
 
+_COPIES = frozenset({"cp", "mv", "ln", "rsync", "scp", "install", "dd"})
+"""Programs that leave no file behind where they fail."""
+
+
+def touches_of_failed(command: str) -> Iterator[Touch]:
+    """The files that a command which failed touched all the same: none of what its last step that changes anything would have
+    copied, which failed or was not reached."""
+    own, _ = _own_steps(command)
+    last = next((step for step in reversed(own) if not _looks(step)), None)
+    if last is None or last.program[0] not in _COPIES or any(step.op != "&&" for step in own[own.index(last) + 1 :]):
+        return touches(command)
+    return touches(command.rpartition(last.text)[0])
+
+
 _PIPES = ("|", "|&")
 
 
@@ -596,8 +610,8 @@ def _is_path(word: str) -> bool:
 
 
 def _at(where: str, path: str) -> str:
-    """A path as seen from an absolute directory; elsewhere as it was written."""
-    if not path or not is_absolute(where) or is_absolute(path):
+    """A path as seen from where a command was called; behind a step out of that as it was written."""
+    if not path or where.startswith("..") or is_absolute(path):
         return path.removeprefix("./")
     joined = join(where, path.removeprefix("./"))
     return normpath(joined) + "/" * joined.endswith("/") if ".." in path else joined

@@ -12,7 +12,7 @@ from foldline._facts.patterns import rare
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
 
-_FENCED = pattern(r"```[\w-]*\n(.*?)\n?```", re.DOTALL)
+_FENCED = pattern(r"```[\w-]*\n(.*?)\n?```[ \t]*$", re.DOTALL | re.MULTILINE)
 _TAGGED = pattern(r"^<command>\n(.*?)\n</command>$", re.DOTALL | re.MULTILINE)
 _ELEMENT = pattern(r"<(\w+)>\s*((?:<(\w+)>.*?</\3>\s*)+)</\1>", re.DOTALL)
 _CHILD = pattern(r"<(\w+)>(.*?)</\1>", re.DOTALL)

@@ -24,7 +24,7 @@ from foldline._facts.plan import Plan
 from foldline._facts.rejected import as_made, rejected
 from foldline._facts.repository import in_commit, noted, opened, opens_pull, stopped
 from foldline._facts.running import ROLL_CALL, Running, only_waits
-from foldline._facts.shell import staged
+from foldline._facts.shell import staged, touches_of_failed
 from foldline._facts.speakers import speaks, thinks
 from foldline._facts.speech import clean
 from foldline._facts.texts import LONGEST, Passage, record_of
@@ -275,7 +275,7 @@ class Work:
         wrote = action.shell_only and (len(action.touches) > 1 or _WRITES_FIRST.match(action.command))
         if not end.failed or wrote:
             over = not action.command and _OVERWROTE.search(ended.answer[:_OPENING]) is not None
-            for verb, path, to in action.touches:
+            for verb, path, to in touches_of_failed(action.command) if end.failed else action.touches:
                 if verb == "read" and _is_missing(path, ended.answer):
                     continue
                 made = (
