@@ -301,6 +301,12 @@ def test_what_code_would_write_that_is_only_saved_is_not_written() -> None:
     assert files(bash("python3 - <<'EOF'\nopen('boats.json', 'w').write('7')\nEOF", "")) == ["created: boats.json"]
 
 
+def test_what_the_lines_of_a_patch_would_write_is_not_written() -> None:
+    body = '@@\n-    with open("glare.html", "w") as page:\n+    with open("logs/glare.html", "w") as page:\n'
+    patch = f"apply_patch << 'PATCH'\n*** Begin Patch\n*** Update File: src/lamp.py\n{body}*** End Patch\nPATCH"
+    assert files(bash(patch, "Success. Updated the following files:\nM src/lamp.py")) == ["changed: src/lamp.py"]
+
+
 @pytest.mark.parametrize(
     "code",
     [

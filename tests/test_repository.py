@@ -184,6 +184,28 @@ def test_it_lasts_where_a_page_comes_back_as_text() -> None:
     assert told(again) == told(facts)
 
 
+def test_a_repository_that_was_begun_in_the_folder_of_another_one_is_told_apart() -> None:
+    def begun(folder: str, hash: str) -> tuple[str, str]:
+        said = f"Initialized empty Git repository in {folder}/.git/\n[main (root-commit) {hash}] First rows"
+        return f"cd {folder} && git init && git add . && git commit -m 'First rows'", said
+
+    steps = (begun("/srv/rows", "1111111"), begun("/srv/rows/left", "2222222"), begun("/srv/rows/right", "3333333"))
+    pushed = ("cd /srv/rows/left && git push", "To github.com:a/left.git\n   2222222..2222222  main -> main")
+    outside = ("cd /srv/rows && git status", "On branch main\nnothing to commit, working tree clean")
+    facts = facts_of(ran(*steps, pushed, outside))
+    assert {line.partition("; last commit ")[2][:7]: "pushed" in line for line in all_told(facts)} == {
+        "1111111": False,
+        "2222222": True,
+        "3333333": False,
+    }
+    parts = [facts_of(ran(*steps[:2])), facts_of(ran(steps[2], pushed))]
+    assert {each.folder for each in merge(*parts).repositories} == {"/srv/rows", "/srv/rows/left", "/srv/rows/right"}
+
+
+def all_told(facts: Facts) -> list[str]:
+    return [line for line in state(facts) if line.startswith("git in ")]
+
+
 def test_it_lasts_from_fold_to_fold() -> None:
     first, second = facts_of(ran(COMMITTED, PUSHED)), facts_of([*edited("src/rows.py"), *ran(OPENED)])
     both = merge(from_data(first.data()), second)

@@ -167,6 +167,15 @@ def test_files_by_names_that_stand_for_any_were_changed_by_nobody() -> None:
     assert told == ["changed by another agent: src/lineage.py"]
 
 
+def test_a_verb_of_one_language_is_none_of_another_one_that_is_written_alike() -> None:
+    planned = "记录方式：以追加写入的方式保存日志（`src/harbour-log.yaml`），查询脚本以后再做。修改了 `src/lamp.yaml`。"
+    told = files(*runs("Task", {"description": "plan", "prompt": "设计日志方案。"}, planned))
+    assert told == ["changed by another agent: src/lamp.yaml"]
+    assert files(*runs("Task", {"description": "log", "prompt": "ログを足す。"}, "`src/log.yaml` を追加しました。")) == [
+        "created by another agent: src/log.yaml"
+    ]
+
+
 def test_what_a_reviewer_tells_of_files_is_not_its_work() -> None:
     report = "Before: `setup.go` was created at once. The branch created `strategy/common.go` and deleted `old.go`."
     for arguments in (

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from foldline._facts.language import languages
+from foldline._facts.language import languages, script_of
 from foldline._facts.patterns import Patterns, lower, rare
 from foldline._patterns import pattern
 
@@ -58,8 +58,10 @@ def _labelled(kind: str, line: str) -> bool:
 
 
 def changes_in(sentence: str) -> list[tuple[int, str]]:
-    """Where a sentence says that something was `modified`, `created` or `deleted`, in order."""
-    return sorted((found.start(), verb) for verb, pattern in _changes() for found in pattern.finditer(sentence))
+    """Where a sentence says that something was `modified`, `created` or `deleted`, in order; one in letters of its own script in
+    words of that language, or in English."""
+    changes = _changes(script_of(sentence))
+    return sorted((found.start(), verb) for verb, pattern in changes for found in pattern.finditer(sentence))
 
 
 @lru_cache(maxsize=4_096)
@@ -316,8 +318,9 @@ def _of_all_languages(kind: str) -> list[str]:
 
 
 @cache
-def _changes() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    each = zip(*(language.changed for language in languages().values() if language.changed))
+def _changes(script: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    heard = (language.changed for code, language in languages().items() if not script or code in (script, "en"))
+    each = zip(*filter(None, heard))
     patterns = (rare(rf"(?<!\bnot )(?<!n't )(?<!\bno )(?:{'|'.join(some)})", re.IGNORECASE) for some in each)
     return tuple(zip(("modified", "created", "deleted"), patterns))
 

@@ -121,11 +121,13 @@ def noted(
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
     for (folder, calls), said in zip(asked.items(), apart):
         shown = {found["branch"] for found in COMMITTED.finditer(said)}
-        here = _place(known, folder, set() if any(map(_switches, calls)) else shown)
-        now = _asked(known[here] if here < len(known) else Repository(folder), calls, said, at, title)
+        begun = bool(folder) and any(args[0] == "init" for args in calls)
+        here = _place(known, folder, set() if any(map(_switches, calls)) else shown, begun=begun)
+        now = known[here] if here < len(known) else Repository(folder, begun=begun)
+        now = _asked(now, calls, said, at, title)
         now = with_left(now, calls, said, at, whole="|" not in command)
-        known = (*known[:here], *known[here + 1 :], replace(now, folder=_shorter(now.folder, folder), named_only=False))
-    told = [each for each in known if replace(each, folder="") != Repository()][-MOST:]
+        known = (*known[:here], *known[here + 1 :], replace(now, folder=_home(now, folder), named_only=False))
+    told = [each for each in known if replace(each, folder="", begun=False) != Repository()][-MOST:]
     return _ended(told, ends([args for calls in asked.values() for args in calls], answer))
 
 
@@ -195,13 +197,19 @@ def goes_on(command: str, answer: str) -> bool:
     return "||" in command.partition("commit")[2] and COMMITTED.search(answer) is None
 
 
-def _place(known: Sequence[Repository], folder: str, branches: Set[str]) -> int:
-    """Which of the repositories a folder is in: one that holds it or lies in it, else the newest where either has no name.
+def _place(known: Sequence[Repository], folder: str, branches: Set[str], *, begun: bool = False) -> int:
+    """Which of the repositories a folder is in: the innermost one that holds it, one that lies in it and was not begun there, else
+    the newest where either has no name.
 
-    One that is on none of the `branches` on which was committed is another one.
+    One that is on none of the `branches` on which was committed is another one, and so is one that is `begun` in a folder.
     """
+    around = [i for i, each in enumerate(known) if each.folder == folder or (not begun and _within(each.folder, folder))]
+    if around:
+        return max(around, key=lambda i: len(known[i].folder))
+    if begun:
+        return len(known)
     for i, each in enumerate(known):
-        if each.folder == folder or _within(each.folder, folder) or _within(folder, each.folder):
+        if _within(folder, each.folder) and not each.begun:
             return i
     if passes(folder):
         return len(known)
@@ -224,6 +232,11 @@ def _within(folder: str, path: str) -> bool:
     if not folder:
         return bool(path) and path[0] not in "/~"
     return path == folder or path.startswith(f"{folder}/")
+
+
+def _home(known: Repository, folder: str) -> str:
+    """Where a repository is in which something was asked from a folder."""
+    return known.folder if known.begun else _shorter(known.folder, folder)
 
 
 def _shorter(one: str, other: str) -> str:
@@ -391,7 +404,7 @@ def later(older: Sequence[Repository], new: Sequence[Repository]) -> tuple[Repos
     """What is known of repositories when one run of messages followed another."""
     known = _ended(older, (end for each in new for end in each.ended.items()))
     for each in new:
-        here = _place(known, each.folder, {each.branch} - {""})
+        here = _place(known, each.folder, {each.branch} - {""}, begun=each.begun)
         both = _later(known[here], each) if here < len(known) else each
         known = (*known[:here], *known[here + 1 :], both)
     return known[-MOST:]
@@ -401,7 +414,8 @@ def _later(older: Repository, new: Repository) -> Repository:
     elsewhere = bool(older.branch) and new.branch not in ("", older.branch)
     moved = new.committed or elsewhere or (bool(new.commit) and not _same(older.commit, new.commit))
     return Repository(
-        folder=_shorter(older.folder, new.folder),
+        folder=_home(older, new.folder),
+        begun=older.begun,
         branch=new.branch or older.branch,
         committed=new.committed or older.committed,
         commit=new.commit if moved else older.commit,

@@ -74,10 +74,12 @@ def touches(command: str) -> Iterator[Touch]:
     """The files that a command line creates, changes, reads, deletes or renames."""
     command = handed_on(command[:_LIMIT])
     bare, bodies = _without_heredocs(in_posix(command))
+    code = _without_saved(command)
     for body in bodies:
         if "*** " in body:
             yield from patch_actions(body)
-    by_code = [path for path in _written_by_code(_without_saved(command)) if not _NOT_A_PATH.search(path)]
+            code = code.replace(body, "")
+    by_code = [path for path in _written_by_code(code) if not _NOT_A_PATH.search(path)]
     where = ""
     for step in steps_of(_spelled_out(bare)):
         name, args = step.program

@@ -254,11 +254,13 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
     named_only: bool = False
     """Whether nothing is known of it but the branch that the agent's own file names: no command asked git for anything."""
+    begun: bool = False
+    """Whether it was begun in its folder, which is its own though it may lie in another repository's."""
 
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        known = replace(self, folder="", ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None)
+        known = replace(self, folder="", begun=False, ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None)
         return known != Repository()
 
 
