@@ -110,14 +110,29 @@ def test_a_question_whether_all_is_fine_is_over_once_the_user_asks_for_something
     assert question not in text
 
 
-def test_a_question_is_over_once_the_user_decided_it() -> None:
+def test_a_question_is_told_where_the_user_decided_it_amid_many_words() -> None:
     question = "Should I give both workers one cursor?"
     yes = user(
         "yes, and after that write the release notes for the people at the desk, with a word on the night of Tuesday and on what "
         "was lost, so that nobody has to ask for it, and send them to the printer on the second floor before noon."
     )
     report = f"The two workers each hold a place of their own. The rows that they share are few. {question}"
-    assert question not in page_of([ASKED, says(report), yes, *EDIT])
+    assert question in page_of([ASKED, says(report), yes, *EDIT])
+    listed = user("the log of the desk — where is it?\nlet's keep thirty nights\n\nYes do it. And call it desk.log.")
+    assert question in page_of([ASKED, says(report), listed, *EDIT])
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "told"),
+    [
+        ("Does one cursor suit you? Or two of them?", "fine by me", "Does one cursor suit you? Or two of them?"),
+        ("两个进程共用一个游标好吗？还是各用一个？", "可以 改吧", "两个进程共用一个游标好吗？还是各用一个？"),
+        ("Shall I give both workers one cursor?", "yes into the desk's own table, nobody else looks there at night I think", "Shall I give both workers one cursor?"),
+    ],
+)  # fmt: skip
+def test_short_words_that_decide_are_told_with_all_that_was_asked(asked: str, words: str, told: str) -> None:
+    report = f"The two workers each hold a place of their own. {asked}"
+    assert f"> {words}\n(to “{told}”)" in page_of([ASKED, says(report), user(words), *EDIT])
 
 
 # -- what goes on within an item ------------------------------------------------------------------------------------

@@ -41,8 +41,14 @@ BEHIND = 50
 YES = 16
 """Characters of words that hardly say more than yes or no to what the agent had asked."""
 
+_OR = pattern(r"(?:or|oder|o|ou|atau|или)\b|还是|還是|或者|それとも|아니면", re.IGNORECASE)
+"""How a question begins that names another choice."""
+
 TO = " (to “"
 """What stands between an answer and the question that it is told with."""
+
+DECISION = 120
+"""Characters of the longest line that accepts or refuses something and is told with the question."""
 
 QUESTION = 160
 """Characters that are told of a question beside its answer."""
@@ -222,9 +228,10 @@ class Said:
         chosen = option(words, [piece.text for piece in report])
         answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
         question = self._answers.get(words, "")
-        if not question and len(words) <= YES and not chosen and report and asks(report[-1].text):
+        short = len(words) <= YES or (len(words) <= DECISION and "\n" not in words and decides(words))
+        if not question and short and not chosen and report and asks(report[-1].text):
             question = cut(_asking(report[-1].text), QUESTION)
-        to = f"{TO}{question}”)" if question and len(words) <= ANSWER else ""
+        to = f"{TO}{question}”)" if question and (short or len(words) <= ANSWER) else ""
         for each in said_in(words):
             told = each._replace(text=f"{each.text}{to}") if to else each
             self._pieces.tell_passage(told, at, part, "answer" if answers else "said", "user")
@@ -363,9 +370,13 @@ def _answering(spans: Sequence[Span], questions: Sequence[str]) -> list[tuple[st
 
 
 def _asking(question: str) -> str:
-    """The last sentence of a question that asks, else the last one."""
-    sentences = [*split(" ".join(question.split()))] or [question]
-    return next(filter(asks, reversed(sentences)), sentences[-1])
+    """The last sentence of a question that asks, with the one before it where it only names another choice, else the last one."""
+    said = " ".join(question.split())
+    sentences = [*split(said)] or [question]
+    at = next((i for i in range(len(sentences) - 1, -1, -1) if asks(sentences[i])), len(sentences) - 1)
+    if not (at and _OR.match(sentences[at])):
+        return sentences[at]
+    return said[said.index(sentences[at - 1]) : said.rindex(sentences[at]) + len(sentences[at])]
 
 
 def is_document(words: str) -> bool:

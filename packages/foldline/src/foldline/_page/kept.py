@@ -4,9 +4,8 @@ user passed over."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 
-from foldline._facts.cues import asks_whether, decides, says_how
+from foldline._facts.cues import asks_whether, says_how
 from foldline._facts.types import Facts
 from foldline._page.quoting import bare
 
@@ -23,8 +22,6 @@ def _decided(facts: Facts, place: int) -> bool:
 
 
 def _still_asked(facts: Facts, place: int) -> bool:
-    """Whether a report asks if something is to be done, and the user's next words decide nothing."""
+    """Whether a report asks if something is to be done, and the user's next words decide nothing, or do so without the question."""
     piece = facts.pieces[place]
-    if piece.kind != "report" or not asks_whether(piece.text):
-        return False
-    return not decides(next((p.text for p in islice(facts.pieces, place, None) if p.by == "user"), ""))
+    return piece.kind == "report" and asks_whether(piece.text)

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 from operator import attrgetter
 
 from foldline._facts.again import said_again, shared_words
@@ -14,6 +14,7 @@ from foldline._facts.calls import MADE
 from foldline._facts.cues import (
     announces,
     asks,
+    decides,
     denies_alarm,
     names_failure,
     offers,
@@ -137,7 +138,9 @@ def unanswered(facts: Facts) -> set[int]:
             asked = i if piece.edge and asks(piece.text) else -1
         elif piece.by == "user" and asked >= 0:
             question = facts.pieces[asked].text
-            if piece.kind != "answer" and sum(shared_words(question, [piece.text])) < SPOKEN_OF:
+            said = [p.text for p in takewhile(lambda p: p.at == piece.at, islice(facts.pieces, i, None))]
+            taken_up = piece.kind == "answer" or any(map(decides, said))
+            if not taken_up and sum(shared_words(question, [piece.text])) < SPOKEN_OF:
                 found.add(asked)
             asked = -1
     return found
