@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from foldline import Brief, Compactor, Message, open_session
 from foldline._facts.pasted import without_output
 from foldline._facts.reading import facts_of
-from foldline._facts.speakers import Span, spans_of, spoken, stopped
+from foldline._facts.speakers import spans_of, spoken, stopped
+from foldline._facts.types import Span
 from foldline._facts.speech import project_rules
 from foldline._sessions.opening import read_all, recognize
 from foldline.extend import Speaker, Summary, Text, ToolCall, ToolResult, extract
@@ -808,12 +809,16 @@ PASTES = [
     ("settings", "as it stands:\nPOLL=20\nPORT = 8071\nFEED_URL=http://feed\nDB=/var/db", [("user", "as it stands:"), ("paste", "POLL=20\nPORT = 8071\nFEED_URL=http://feed\nDB=/var/db")]),
     ("a browser's console", "it is blank:\nberth.js:44 Uncaught TypeError: quay is null\n(índice):12 booted\npier.js:7:3 waiting\npier.js:9 moored\nwhy?", [("user", "it is blank:"), ("paste", "berth.js:44 Uncaught TypeError: quay is null\n(índice):12 booted\npier.js:7:3 waiting\npier.js:9 moored"), ("user", "why?")]),
     ("few settings", "POLL = 20\nPORT = 8071", [("user", "POLL = 20\nPORT = 8071")]),
+    ("a log by its levels", "it stops\nINFO:     Started the tides\nDEBUG:    buoy 3\n\nwhy?", [("user", "it stops"), ("paste", "INFO:     Started the tides\nDEBUG:    buoy 3"), ("user", "why?")]),
+    ("JSON without its beginning", "it answers\nide\",\"berth\":3},{\"id\":\"b\",\"tide\":\"low\"}\n\nwhy?", [("user", "it answers"), ("paste", "ide\",\"berth\":3},{\"id\":\"b\",\"tide\":\"low\"}"), ("user", "why?")]),
+    ("a page's head", "it answers\n<!DOCTYPE html>\n<html>\n<head>\n<title>Tides</title>\n\nwhy?", [("user", "it answers"), ("paste", "<!DOCTYPE html>\n<html>\n<head>\n<title>Tides</title>"), ("user", "why?")]),
     ("fence", "use this:\n```json\n{\"never\": 1}\n```\nplease", [("user", "use this:"), ("paste", "```json\n{\"never\": 1}\n```"), ("user", "please")]),
     ("all quoted", "> Pick up the pool first,\n  > and then its tests.", [("user", "> Pick up the pool first,\n  > and then its tests.")]),
     ("quoted", "> it is slow\nis that so?", [("paste", "> it is slow"), ("user", "is that so?")]),
     ("open fence", "use this:\n```\nnever", [("user", "use this:\n```\nnever")]),
     ("terminal", "it broke\n\n➜  app git:(main) ✗ npx run\nstarting\nyou must not\n\nwhy?", [("user", "it broke"), ("paste", "➜  app git:(main) ✗ npx run\nstarting\nyou must not"), ("user", "why?")]),
     ("terminal, more", "me@host:~/app$ ls\na.py\n\nNode.js v23.4.0", [("paste", "me@host:~/app$ ls\na.py\n\nNode.js v23.4.0")]),
+    ("prompt behind a folder", "~ ❯ tides -H\ntides: option -H: requires parameter", [("paste", "~ ❯ tides -H\ntides: option -H: requires parameter")]),
     ("prompt of two lines", "~/app (main)\n➜  app git:(main) ls\na.py", [("paste", "~/app (main)\n➜  app git:(main) ls\na.py")]),
     ("trace", "fix it\nTraceback (most recent call last):\n  File \"a.py\", line 3\n    never()\nValueError: must", [("user", "fix it"), ("paste", "Traceback (most recent call last):\n  File \"a.py\", line 3\n    never()\nValueError: must")]),
     ("diff", "review\n@@ -1,2 +1,2 @@\n-never\n+must", [("user", "review"), ("paste", "@@ -1,2 +1,2 @@\n-never\n+must")]),
@@ -917,6 +922,35 @@ def test_what_a_user_says_of_a_system_is_the_users(text: str) -> None:
 @pytest.mark.parametrize(("text", "spans"), [case[1:] for case in PASTES], ids=[case[0] for case in PASTES])
 def test_what_was_pasted(text: str, spans: list[tuple[str, str]]) -> None:
     assert [tuple(span) for span in spans_of(text)] == spans
+
+
+def spoken_by(*texts: str) -> list[tuple[str, str]]:
+    """The last message's words by their speakers, behind others of the user's."""
+    return [tuple(span) for span in spoken([user(text) for text in texts])[-1]]
+
+
+TALK = ("сделай причал сам", "почему прилив не читается?", "давай дальше")
+PRINTED = "root@quay:~# ./tides\nTides of the outer quay, from the buoy"
+MORE = "See the manual of the buoy for 3 lamps"
+
+
+def test_beside_a_paste_what_is_in_other_letters_than_the_users_is_part_of_it() -> None:
+    assert spoken_by(*TALK, f"{PRINTED}\n\n{MORE}") == [("paste", f"{PRINTED}\n{MORE}")]
+    assert spoken_by(*TALK, f"вот что вышло\n{PRINTED}") == [("user", "вот что вышло"), ("paste", PRINTED)]
+    assert spoken_by(*TALK, f"fix this please:\n{PRINTED}")[0] == ("user", "fix this please:")
+    assert spoken_by(*TALK, f"{PRINTED}. почини причал") == [("paste", f"{PRINTED}."), ("user", "почини причал")]
+
+
+def test_who_writes_in_the_letters_of_programs_is_not_read_by_them() -> None:
+    asked = "what does it wait for?\n\nsee 3 berths"
+    assert spoken_by("read the tides", "and now?", f"{PRINTED}\n\n{asked}")[-1] == ("user", asked)
+    assert spoken_by(*TALK, "please go on with berth 3") == [("user", "please go on with berth 3")]
+
+
+def test_the_file_that_an_editor_shows_before_each_message_is_nobodys_words() -> None:
+    shown = "c:\\harbour\\tides.py\n\n"
+    assert spoken_by(f"{shown}read them", f"{shown}and now?", f"{shown}go on") == [("harness", shown.strip()), ("user", "go on")]
+    assert spoken_by("read them", f"{shown}go on") == [("user", f"{shown}go on")]
 
 
 def test_without_output_leaves_what_was_typed() -> None:

@@ -20,7 +20,8 @@ _PRINTED = (
     r"\S{1,200}::\S{1,200} (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b|(?:PASSED|FAILED|ERROR) \S{1,200}::|--- (?:PASS|FAIL|SKIP): |"
     r"=== RUN |test \S{1,200} \.\.\. (?:ok|FAILED|ignored)\b|"
     # logs: a date with a time, a time with its fraction, a level in brackets
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d[.,]\d|\[(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]|"
+    r"(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|CRITICAL): {2,}\S"
 )
 _DRAWN = r"[│┃╭╰├└┌⎿⏺]"
 """The frames that terminal programs draw."""
@@ -29,6 +30,8 @@ _SOURCE = (
     # diffs, JSON
     r"diff --git |@@ -\d|\+\+\+ [ab]/|--- [ab]/|"
     r"\{\s{0,40}\"|\[\s{0,40}[\"{]|\"[\w$.@/-]{1,80}\"\s?: ?(?:[\"{\[\d-]|true|false|null)|"
+    # JSON whose beginning was cut off, the head of a page
+    r"[^\s{]{0,60}[\"\d\]}],\s?\"[\w$.@/-]{1,60}\"\s?: ?[\"{\[\d-]|</?(?:!DOCTYPE|html|head|body|script|style|meta|link|title)\b[^<>\n]*>(?:[^<>\n]*</\w+>)?\s*$|"
     # code, where it can be nothing else
     r"//|/\*|#include |import [^\n]{1,200} from ['\"]|(?:const|let|var) \w+(?:: [^=\n]{1,40})? = |[^\n]{0,300}=> \{$|"
     r"from [\w.]+ import (?:\(|\*|\w+(?: as \w+)?(?:, \w+(?: as \w+)?)*)$|class [A-Z]\w*(?:\([^)\n]*\))? ?[:{]$|"
@@ -43,7 +46,7 @@ _LOG = pattern(rf"\s{{0,40}}(?:{_PRINTED})")
 """A line that a program wrote while it ran."""
 
 _PROMPT = pattern(
-    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|(?:\([\w.-]{1,30}\) )?[$➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
+    r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|(?:\([\w.-]{1,30}\) )?[$➜❯] +\S|[\w./~-]{1,60} [➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
 )
 """A shell's prompt with a command: what follows is what it printed."""
 

@@ -23,13 +23,13 @@ from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
 from foldline._facts.said import RAISED, Said, asked, requested
 from foldline._facts.skills import Skills
-from foldline._facts.speakers import Span, acting, answers_by_text, continued, questions, speaks, spoken, templated
+from foldline._facts.speakers import acting, answers_by_text, continued, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
 from foldline._facts.text_calls import call_in
 from foldline._facts.told import PASTED, facts_of_page, is_page
 from foldline._facts.tool_calls import read_action
-from foldline._facts.types import Facts
+from foldline._facts.types import Facts, Span
 from foldline._facts.wordless import with_thoughts
 from foldline._facts.work import CALLS_FROM, Work, in_shell
 from foldline._facts.wrappers import DID, RUN_BY_USER, SIGNED_BLOCK

@@ -19,13 +19,12 @@ from foldline._facts.plan import Plan
 from foldline._facts.reported import TICKED, tells
 from foldline._facts.rules import bids, case_of, is_long, only_a_case, rules_in, ruling
 from foldline._facts.skills import Skill
-from foldline._facts.speakers import Span
 from foldline._facts.speech import own_part, project_rules
 from foldline._facts.splitting import split
 from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.told import OWNER
-from foldline._facts.types import Kind, Rule, UserRequest
+from foldline._facts.types import Kind, Rule, Span, UserRequest
 from foldline._facts.wrappers import GIVEN, INIT, INPUT, SKILL, TEMPLATE
 from foldline._messages import replace
 from foldline._patterns import pattern

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 from foldline._facts import pasted
 from foldline._facts import wrappers as known
+from foldline._facts.own_script import with_own_script
 from foldline._facts.tool_calls import arguments_of
+from foldline._facts.types import Span
 from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, replace, text_of
 from foldline._patterns import pattern
 
@@ -30,13 +33,6 @@ _OPENING = 400
 """Characters of an answer in which a client says that the user refused the call."""
 
 
-class Span(NamedTuple):
-    """A piece of a message's words, as they stand there, and whose they are."""
-
-    by: Speaker
-    text: str
-
-
 def spoken(
     messages: Sequence[Message], speaker: Callable[[Message], Speaker | None] | None = None
 ) -> list[tuple[Span, ...]]:
@@ -48,13 +44,21 @@ def spoken(
     asking: dict[str, str] = {}
     observed = _observed(messages)
     refused = _refused(messages)
+    shown = _shown_file(messages)
     made: list[tuple[Span, ...]] = []
     prompt = "\n".join(message.text for message in messages[:1] if message.role == "system")
     for at, message in enumerate(messages):
         asking.update((call.id, _talking_tool(call)) for call in message.calls)
         mark = (speaker(message) if speaker else None) or ("harness" if prompt and _signed(message, prompt) else None)
-        made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at])))
-    return made
+        made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at], shown)))
+    return with_own_script(made)
+
+
+def _shown_file(messages: Sequence[Message]) -> Set[str]:
+    """How user messages begin that an editor sent with the path of the file that it showed, which often stays the same."""
+    texts = (message.text for message in messages if message.role == "user")
+    begun = Counter(found[0] for text in texts if (found := known.SHOWN_FILE.match(text)))
+    return {line for line, times in begun.items() if times >= known.LEAST_SHOWN}
 
 
 def _signed(message: Message, prompt: str) -> bool:
@@ -178,14 +182,19 @@ def stopped(text: str) -> bool:
 # -- a message ---------------------------------------------------------------------------------------------------
 
 
-def _of(message: Message, mark: Speaker, observed: bool, asking: dict[str, str], refused: Set[str]) -> Iterator[Span]:
+def _of(
+    message: Message, mark: Speaker, observed: bool, asking: dict[str, str], refused: Set[str], shown: Set[str]
+) -> Iterator[Span]:
     attached = False
     for part in message.parts:
         if type(part) is Text:
             attached = part.text.strip() == known.ATTACHED[0] or (attached and part.text.strip() != known.ATTACHED[1])
             by = mark or part.by or ("harness" if attached or part.text.strip() == known.ATTACHED[1] else "")
             if message.role == "user" and by in ("", "user"):
-                yield from _observation(part.text) if observed and not by else spans_of(part.text, by)
+                begun = next((line for line in shown if part.text.startswith(line)), "")
+                yield from (Span("harness", each) for each in (begun.strip(),) if each)
+                text = part.text[len(begun) :]
+                yield from _observation(text) if observed and not by else spans_of(text, by)
             elif text := part.text.strip():
                 says = message.role == "assistant" and not text.startswith(known.NO_REPLY)
                 who = by or ("agent" if says else "harness")

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import field
 
-from foldline._messages import Value, replace
+from foldline._messages import Speaker, Value, replace
 
 FileState = Literal["created", "modified", "read", "deleted", "renamed", "restored"]
 Lifetime = Literal["standing", "task", "once"]
@@ -24,6 +24,13 @@ LEFT: tuple[Telling, ...] = ("open", "error")
 
 SOURCE = 160
 """Characters of what was tried that an error names."""
+
+
+class Span(NamedTuple):
+    """A piece of a message's words, as they stand there, and whose they are."""
+
+    by: Speaker
+    text: str
 
 
 class File(Value, frozen=True, gc=False, omit_defaults=True):
