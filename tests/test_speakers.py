@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from foldline import Brief, Compactor, Message, open_session
 from foldline._facts.pasted import without_output
-from foldline._facts.reading import facts_of
-from foldline._facts.speakers import spans_of, spoken, stopped
+from foldline._facts.reading import facts_of, user_words
+from foldline._facts.speakers import continued, spans_of, spoken, stopped
 from foldline._facts.types import Span
 from foldline._facts.speech import project_rules
 from foldline._sessions.opening import read_all, recognize
@@ -941,6 +941,12 @@ def test_beside_a_paste_what_is_in_other_letters_than_the_users_is_part_of_it() 
     assert spoken_by(*TALK, f"{PRINTED}. почини причал") == [("paste", f"{PRINTED}."), ("user", "почини причал")]
 
 
+def test_what_others_stand_before_is_known_by_the_letters_in_those() -> None:
+    pasted = user(f"{MORE}\n\n{PRINTED}")
+    assert [*user_words(continued([pasted], [user(text) for text in TALK]))] == [f"(pasted) {MORE}"]
+    assert [*user_words(continued([pasted], [user("read the tides")]))] == [MORE]
+
+
 def test_who_writes_in_the_letters_of_programs_is_not_read_by_them() -> None:
     asked = "what does it wait for?\n\nsee 3 berths"
     assert spoken_by("read the tides", "and now?", f"{PRINTED}\n\n{asked}")[-1] == ("user", asked)
@@ -949,7 +955,10 @@ def test_who_writes_in_the_letters_of_programs_is_not_read_by_them() -> None:
 
 def test_the_file_that_an_editor_shows_before_each_message_is_nobodys_words() -> None:
     shown = "c:\\harbour\\tides.py\n\n"
-    assert spoken_by(f"{shown}read them", f"{shown}and now?", f"{shown}go on") == [("harness", shown.strip()), ("user", "go on")]
+    assert spoken_by(f"{shown}read them", f"{shown}and now?", f"{shown}go on") == [
+        ("harness", shown.strip()),
+        ("user", "go on"),
+    ]
     assert spoken_by("read them", f"{shown}go on") == [("user", f"{shown}go on")]
 
 

@@ -171,9 +171,9 @@ def test_a_verb_of_one_language_is_none_of_another_one_that_is_written_alike() -
     planned = "记录方式：以追加写入的方式保存日志（`src/harbour-log.yaml`），查询脚本以后再做。修改了 `src/lamp.yaml`。"
     told = files(*runs("Task", {"description": "plan", "prompt": "设计日志方案。"}, planned))
     assert told == ["changed by another agent: src/lamp.yaml"]
-    assert files(*runs("Task", {"description": "log", "prompt": "ログを足す。"}, "`src/log.yaml` を追加しました。")) == [
-        "created by another agent: src/log.yaml"
-    ]
+    assert files(
+        *runs("Task", {"description": "log", "prompt": "ログを足す。"}, "`src/log.yaml` を追加しました。")
+    ) == ["created by another agent: src/log.yaml"]
 
 
 def test_what_a_reviewer_tells_of_files_is_not_its_work() -> None:
@@ -272,7 +272,14 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
 
 
 def test_a_rule_that_the_user_takes_back_behind_the_page_stands_no_more() -> None:
-    begun = [user("Never push to main."), says("All right."), TASK, LONG, *edit("src/a.py"), says("It writes gzip now.")]
+    begun = [
+        user("Never push to main."),
+        says("All right."),
+        TASK,
+        LONG,
+        *edit("src/a.py"),
+        says("It writes gzip now."),
+    ]
     behind = [user("Answer in English please, you may push now."), *edit("src/b.py"), says("It is done.")]
     assert "- Never push to main." in page_before([*edit("src/b.py"), says("It is done.")], begun)
     assert "- Never push to main." not in page_before(behind, begun)

@@ -396,7 +396,9 @@ def test_as_little_goes_as_frees_what_is_asked_and_the_notice_says_what() -> Non
 
 def test_a_notice_quotes_nobody_else_as_the_user() -> None:
     reminded = Message("user", (Text("<system-reminder>\nThe list of tasks is empty.\n</system-reminder>"),))
-    reported = Message("user", (Text('<task-notification>\n<summary>Agent "tides" is done</summary>\n</task-notification>'),))
+    reported = Message(
+        "user", (Text('<task-notification>\n<summary>Agent "tides" is done</summary>\n</task-notification>'),)
+    )
     view = see(user(300, "first"), assistant(300), reminded, reported, assistant(300), user(10))
     edit = only(truncate()(view, 700))
     assert edit.drop == tuple(entry.id for entry in view.entries[:5])

@@ -36,7 +36,9 @@ def test_an_item_goes_on_in_the_lines_below_it() -> None:
 
 TITLES = "Berths and Piers of the Outer Harbour (with the Northern Quay)\nTimetables\nThe Office of the Harbour Master and its Opening Hours in Winter\nPrices"
 LOG = "12:04:55 the berth of the ferry is reached by no path that the reader knows\n12:04:56 retrying\n12:04:57 done"
-NOTES = "the list is empty when i open the page of the ferry on my phone at night\nalso the clock is wrong\nand the tides"
+NOTES = (
+    "the list is empty when i open the page of the ferry on my phone at night\nalso the clock is wrong\nand the tides"
+)
 CODE = "const slowest = berths.filter((each) => each.open && each.tides.length > 0)\nreturn slowest.sort(byTime)\nconst other = 1"
 
 

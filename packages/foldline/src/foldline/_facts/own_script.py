@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
 from operator import attrgetter
 
 from foldline._facts.types import Span
@@ -27,11 +27,18 @@ _TYPED_BEHIND = pattern(r"[.!?:] +(?=[^.!?:\n]*[^\W\d_\u0000-\u036f])")
 
 def with_own_script(spoken: Sequence[tuple[Span, ...]]) -> list[tuple[Span, ...]]:
     """The words of messages; where the user writes in a script of their own what stands beside a paste in another one is part of that."""
-    typed = [spans[0].text for spans in spoken if len(spans) == 1 and spans[0].by == "user" and len(spans[0].text) <= TYPED]
+    typed = [
+        spans[0].text for spans in spoken if len(spans) == 1 and spans[0].by == "user" and len(spans[0].text) <= TYPED
+    ]
     own = sum(1 for text in typed if _OWN.search(text))
     if own < LEAST or 2 * own <= len(typed):
         return [*spoken]
     return [tuple(_parted(spans)) if any(span.by == "paste" for span in spans) else spans for spans in spoken]
+
+
+def may_have_own_script(texts: Iterable[str]) -> bool:
+    """Whether some short texts are in letters of another script than programs' output."""
+    return len([*islice((text for text in texts if len(text) <= TYPED and _OWN.search(text)), LEAST)]) == LEAST
 
 
 def _parted(spans: Sequence[Span]) -> Iterator[Span]:

@@ -203,7 +203,9 @@ def _place(known: Sequence[Repository], folder: str, branches: Set[str], *, begu
 
     One that is on none of the `branches` on which was committed is another one, and so is one that is `begun` in a folder.
     """
-    around = [i for i, each in enumerate(known) if each.folder == folder or (not begun and _within(each.folder, folder))]
+    around = [
+        i for i, each in enumerate(known) if each.folder == folder or (not begun and _within(each.folder, folder))
+    ]
     if around:
         return max(around, key=lambda i: len(known[i].folder))
     if begun:

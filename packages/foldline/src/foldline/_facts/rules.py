@@ -242,7 +242,10 @@ def of_the_work(sentence: str) -> bool:
 def stages_in(words: str) -> set[tuple[str, str]]:
     """The numbered stages of the work that words name: what these are called, and their numbers."""
     found = (each.groupdict(default="") for each in _STAGE.finditer(words.lower()))
-    return {(each["name"] or each["wide"] or each["behind"], each["number"] or each["amid"] or each["before"]) for each in found}
+    return {
+        (each["name"] or each["wide"] or each["behind"], each["number"] or each["amid"] or each["before"])
+        for each in found
+    }
 
 
 def _declared(sentence: str) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 
 from foldline._facts import pasted
 from foldline._facts import wrappers as known
-from foldline._facts.own_script import with_own_script
+from foldline._facts.own_script import may_have_own_script, with_own_script
 from foldline._facts.tool_calls import arguments_of
 from foldline._facts.types import Span
-from foldline._messages import Message, Speaker, Text, ToolCall, ToolResult, replace, text_of
+from foldline._messages import Message, Part, Speaker, Text, ToolCall, ToolResult, replace, text_of
 from foldline._patterns import pattern
 
 _THOUGHT = pattern(r"<(think(?:ing)?(?:-content-\w+)?)>(?P<said>.*?)(?:</\1>|\Z)", re.DOTALL)
@@ -317,9 +317,20 @@ def _lines(text: str) -> Iterator[tuple[Speaker, str]]:
 
 
 def continued(messages: Sequence[Message], before: Sequence[Message] = ()) -> list[Message]:
-    """Messages that others stand `before`: what came of an action that those, or the prompt in them, tell of has the tool's mark."""
-    found = _observed([*before, *messages])
-    return [_a_tools(message) if at in found else message for at, message in enumerate(messages, len(before))]
+    """Messages that others stand `before`: what came of an action that those, or the prompt in them, tell of has the tool's mark, and
+    what is pasted by their letters its own."""
+    whole = [*before, *messages]
+    observed, pastes = _observed(whole), _pasted_whole(whole)
+    marks: dict[int, Speaker] = {**dict.fromkeys(pastes, "paste"), **dict.fromkeys(observed, "tool")}
+    return [_marked(message, marks[at]) if at in marks else message for at, message in enumerate(messages, len(before))]
+
+
+def _pasted_whole(messages: Sequence[Message]) -> list[int]:
+    """The messages of a user who writes in another script than programs do that hold nothing but what was pasted."""
+    if not may_have_own_script(message.text for message in messages if message.role == "user"):
+        return []
+    pasted = ({span.by for span in spans} - {"harness"} == {"paste"} for spans in spoken(messages))
+    return [at for at, whole in enumerate(pasted) if whole]
 
 
 def acting(messages: Sequence[Message]) -> tuple[bool, bool]:
@@ -330,10 +341,15 @@ def acting(messages: Sequence[Message]) -> tuple[bool, bool]:
     return exchange.by_blocks, exchange.acted
 
 
-def _a_tools(message: Message) -> Message:
-    unmarked = (type(part) is Text and not part.by and not _framed(part.text) for part in message.parts)
-    parts = (replace(part, by="tool") if own else part for part, own in zip(message.parts, unmarked))
-    return replace(message, parts=tuple(parts))
+def _marked(message: Message, by: Speaker) -> Message:
+    return replace(message, parts=tuple(_marked_part(part, by) for part in message.parts))
+
+
+def _marked_part(part: Part, by: Speaker) -> Part:
+    if type(part) is not Text or part.by or _framed(part.text):
+        return part
+    text = known.SHOWN_FILE.sub("", part.text, count=1) if by == "paste" else part.text
+    return replace(part, text=text, by=by)
 
 
 def _observed(messages: Sequence[Message]) -> set[int]:

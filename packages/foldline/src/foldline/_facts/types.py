@@ -267,7 +267,9 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     @property
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
-        known = replace(self, folder="", begun=False, ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None)
+        known = replace(
+            self, folder="", begun=False, ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None
+        )
         return known != Repository()
 
 
