@@ -247,3 +247,16 @@ def test_what_was_supposed_before_the_cause_was_found_is_not_told_beside_it(foun
     assert "counter_9" in page_of([*work, says("The lock was stale."), LATER, *amid(found), *EDIT])
     acted = [Message("assistant", (Text(guess), *EDIT[0].parts)), EDIT[1]]
     assert "counter_9" in page_of([ASKED, *amid(held), *acted, *amid(found), *EDIT])
+
+
+def test_an_item_of_a_list_in_a_list_stands_below_its_heading_where_the_first_of_them_is_left_out() -> None:
+    told = (
+        "## Modules\n\n- The cursor of mirror_9: `src/cursor.py` reads it before it was stored.\n\n## Risks\n\n"
+        "- Good to know:\n  - It may be that somebody looks at it some day, and then it is what it is.\n"
+        "- Stability:\n  - The lock of mirror_7 in `src/lock.py` is taken twice by worker_2, which waits until 04:15.\n"
+    )
+    pages = [extract(Brief(room), [ASKED, says(told), LATER, *EDIT]).text for room in range(60, 200, 5)]
+    telling = [text for text in pages if "taken twice" in text]
+    assert telling
+    for text in telling:
+        assert text.index("Risks:") < text.index("Stability:") < text.index("taken twice")

@@ -16,8 +16,8 @@ from foldline import Brief, Compactor, Message, open_session
 from foldline._facts.pasted import without_output
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.speakers import continued, spans_of, spoken, stopped
-from foldline._facts.types import Span
 from foldline._facts.speech import project_rules
+from foldline._facts.types import Span
 from foldline._sessions.opening import read_all, recognize
 from foldline.extend import Speaker, Summary, Text, ToolCall, ToolResult, extract
 from talk import says

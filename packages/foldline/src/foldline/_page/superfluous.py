@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from itertools import groupby, islice, pairwise, takewhile
+from itertools import groupby, islice, pairwise
 from operator import attrgetter
 
 from foldline._facts.again import said_again, shared_words
@@ -132,14 +132,14 @@ def _alarms(text: str) -> bool:
 def unanswered(facts: Facts) -> set[int]:
     """The places of what the agent asked or offered last in a report, where the user spoke of something else next."""
     found: set[int] = set()
+    deciding = {piece.at for piece in facts.pieces if piece.by == "user" and decides(piece.text)}
     asked = -1
     for i, piece in enumerate(facts.pieces):
         if piece.by == "agent" and piece.kind == "report":
             asked = i if piece.edge and asks(piece.text) else -1
         elif piece.by == "user" and asked >= 0:
             question = facts.pieces[asked].text
-            said = [p.text for p in takewhile(lambda p: p.at == piece.at, islice(facts.pieces, i, None))]
-            taken_up = piece.kind == "answer" or any(map(decides, said))
+            taken_up = piece.kind == "answer" or piece.at in deciding
             if not taken_up and sum(shared_words(question, [piece.text])) < SPOKEN_OF:
                 found.add(asked)
             asked = -1

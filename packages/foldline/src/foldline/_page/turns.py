@@ -14,6 +14,7 @@ from foldline._facts.folders import grouped, without_names
 from foldline._facts.said import TO
 from foldline._facts.told import AMID, EARLIER, IN_SHORT, NOW, PASTED, SHORTENED, SINCE
 from foldline._facts.types import Facts, Piece
+from foldline._messages import replace
 from foldline._page.choosing import READ, Candidate, Scale
 from foldline._page.drafts import drafts
 from foldline._page.files import by_file, in_folders
@@ -193,7 +194,7 @@ class Turns:
         line goes on behind one, that is marked in any case."""
         text, lists, last, listed = (GAP if self._is_rest(group[0]) else ""), Lists(), group[0], False
         for each in group:
-            piece = each.piece
+            piece = replace(each.piece, over=each.piece.over or self._over(each, last))
             skips = each.place > last.place + 1
             heads = "".join(f"\n{line}" for line in lists.headings(piece))
             if piece.item:
@@ -215,6 +216,17 @@ class Turns:
             listed |= piece.item
             last = each
         return text[1:]
+
+    def _over(self, each: Candidate, last: Candidate) -> str:
+        """The headings that stand over a list in a list, where what begins that is left out behind the `last` piece that is told."""
+        place, piece = each.place - 1, each.piece
+        while piece.item and piece.depth and (place > last.place or each is last) and place >= 0:
+            piece, place = self._pieces[place], place - 1
+            if (piece.at, piece.part) != (each.piece.at, each.piece.part):
+                return ""
+            if piece.over and piece.item and piece.depth:
+                return piece.over
+        return ""
 
     def _is_later_item(self, each: Candidate) -> bool:
         """Whether the piece before an item is one of the same list."""
