@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from foldline._facts.splitting import ends
 from foldline._facts.texts import is_code
 from foldline._facts.types import Facts, Piece
 from foldline._messages import replace
-from foldline._page.quoting import bare
+from foldline._page.quoting import LEADS_IN, bare
 
 SHOWN = 5
 """Lines of a block of code with its fences up to which it is told of any report: a command, not what stands in files since."""
@@ -36,7 +37,20 @@ def without_code(facts: Facts, pieces: Iterable[Piece]) -> Iterator[Piece]:
             continue
         code = [_is_code(bare(piece)) for piece in said]
         lists = len(said) >= LISTING and sum(code) >= LISTED * len(said)
-        yield from (p for p, is_line in zip(said, code) if not (_is_block(p) or (lists and is_line)))
+        gone = [_is_block(p) or (lists and is_line) for p, is_line in zip(said, code)]
+        for piece, left_out, behind in zip(said, gone, (*gone[1:], False)):
+            if left_out:
+                yield from _before_block(piece)
+            else:
+                yield replace(piece, text=f"{piece.text} …") if behind and piece.text.endswith(LEADS_IN) else piece
+
+
+def _before_block(piece: Piece) -> Iterator[Piece]:
+    """What the line that leads in a block of code says in whole sentences before that."""
+    lead = piece.laid_out.partition("```")[0].strip() if "```" in piece.laid_out else ""
+    *said, _ = ends(lead)
+    if said:
+        yield replace(piece, text=lead[: said[-1]], laid_out="")
 
 
 def _is_block(piece: Piece) -> bool:

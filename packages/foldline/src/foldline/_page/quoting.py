@@ -12,6 +12,9 @@ from foldline._facts.told import ASKED_BEFORE
 from foldline._facts.types import Piece
 from foldline._tokens.estimate import estimate
 
+LEADS_IN = (":", "：")
+"""How a text ends that says little without what stands behind it."""
+
 LEAST_CUT = 12
 """Tokens that the line takes which says how much is cut."""
 

@@ -18,7 +18,7 @@ from foldline._messages import replace
 from foldline._page.choosing import READ, Candidate, Scale
 from foldline._page.drafts import drafts
 from foldline._page.files import by_file, in_folders
-from foldline._page.quoting import Lists, anothers, quotes_on, safe, shorten
+from foldline._page.quoting import LEADS_IN, Lists, anothers, quotes_on, safe, shorten
 from foldline._page.superfluous import is_edit
 from foldline._page.wholes import goes_on
 
@@ -27,9 +27,6 @@ GAP = " …"
 
 FILED = "written into "
 """What stands before the names of texts that have the rest of a draft."""
-
-LEADS_IN = (":", "：")
-"""How a text ends that says little without what stands behind it."""
 
 MANY_EDITS = 5
 """Files that were edited one behind the other from which they are told by their folders, and not by what was touched in them."""
