@@ -1095,6 +1095,8 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     assert "git: on branch main; last commit 1a2b3c4 “x”; changed since: src/cols.py" in section(told, "State")
     assert section(told, "Files")[:2] == ["changed: src/rows.py", "changed below: src/cols.py"]
     assert "deleted below: src/rows.py" in section(page_before(bash("rm src/rows.py"), work), "Files")
+    moved = section(page_before(bash("mv src/rows.py src/lines.py"), work), "Files")
+    assert "renamed below: src/rows.py → src/lines.py" in moved
 
 
 def test_an_open_point_is_done_once_what_it_names_in_code_was_written_and_reported() -> None:

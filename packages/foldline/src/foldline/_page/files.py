@@ -150,9 +150,9 @@ def _known(facts: Facts) -> _Known:
     known = {file.path for file in facts.files}
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some)
-    here = {f.path: f.state == "deleted" for f in facts.files if f.changed and f.changed_at < facts.end}
+    here = {f.path: f.state for f in facts.files if f.changed and f.changed_at < facts.end}
     behind = [f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED}]
-    since = [f for f in behind if f.path not in here or (f.state == "deleted" and not here[f.path])]
+    since = [f for f in behind if f.path not in here or (f.state in _GONE and here[f.path] != f.state)]
     later = [_from(located, f).path for f in since]
     both = [_from(located, f).path for f in behind if f not in since]
     facts = replace(facts, files=tuple(_from(located, file) for file in some))
@@ -170,6 +170,10 @@ def _known(facts: Facts) -> _Known:
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     tried, below, again = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later, both))
     return _Known(root, changed, put_back, compared, read, tried, below, again)
+
+
+_GONE = ("deleted", "renamed")
+"""What is done to a file that is not where it was any more."""
 
 
 def _asked(facts: Facts) -> str:
