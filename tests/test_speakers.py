@@ -947,6 +947,15 @@ def test_what_others_stand_before_is_known_by_the_letters_in_those() -> None:
     assert [*user_words(continued([pasted], [user("read the tides")]))] == [MORE]
 
 
+@pytest.mark.parametrize("field", ["message", "response", "answer"])
+def test_an_agent_that_replies_with_records_says_what_stands_in_the_field_for_that(field: str) -> None:
+    said = 'The berth is free.\n\n- from "noon"\n- to dusk'
+    record = json.dumps({"thought": "I look it up.", field: said})
+    assert [tuple(span) for span in spoken([user("which berth?"), reply(record)])[1]] == [("agent", said)]
+    other = json.dumps({"berth": 7, "free": True})
+    assert [tuple(span) for span in spoken([user("as JSON, please"), reply(other)])[1]] == [("agent", other)]
+
+
 def test_who_writes_in_the_letters_of_programs_is_not_read_by_them() -> None:
     asked = "what does it wait for?\n\nsee 3 berths"
     assert spoken_by("read the tides", "and now?", f"{PRINTED}\n\n{asked}")[-1] == ("user", asked)

@@ -209,12 +209,22 @@ def _of(
 def _aloud(text: str) -> str:
     """What an agent says, without the thoughts that it wrote before that in tags; these themselves where it says nothing else. What
     its protocol wants before it, and around it, is nothing that it says."""
+    text = _in_record(text) if text.startswith("{") else text
     text = known.SPEAKING.sub(lambda tags: tags["said"], text) if "<" in text else text
     text = _LABEL.sub("", text, count=1) if _LABEL.match(text) else text
     if not text.startswith("<think") and "</think" not in text:
         return text
     thought = _THOUGHT.match(text) or _BEGUN.match(text)
     return (text[thought.end() :].strip() or thought["said"].strip() or text) if thought else text
+
+
+def _in_record(text: str) -> str:
+    """What an agent says that replies with a record which has a field for that; any other text as it is."""
+    try:
+        record = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return text
+    return next((said for key in known.SAID_IN if isinstance(said := record.get(key), str) and said.strip()), text)
 
 
 def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:

@@ -374,6 +374,9 @@ THINKS: dict[str, str] = {"think": "thought", "sequentialthinking": "thought", "
 ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 """Between which texts Gemini CLI and Qwen Code put the files that a user named."""
 
+SAID_IN = ("message", "response", "reply", "answer", "final_answer", "content", "text")
+"""The fields in which an agent says something that replies with records."""
+
 SHOWN_FILE, LEAST_SHOWN = pattern(r"(?:[A-Za-z]:[\\/]|/)[^\s<>|\"]{3,200}\n\s*\n(?=\s*\S)"), 3
 """How a message begins that Qwen Code's companion in an editor sends with the file that it shows; how often before it is known by that."""
 
