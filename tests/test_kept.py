@@ -272,6 +272,16 @@ def test_an_item_of_a_list_in_a_list_stands_below_its_heading_where_the_first_of
 def test_what_leads_in_code_that_is_left_out_says_so(lead: str, told: str) -> None:
     listing = "```\n" + "".join(f"desk_{n}.nix\n" for n in range(12)) + "```"
     report = f"{lead}\n\n{listing}\n\nThe key of the desk is read by worker_2 first."
-    text = page_of([ASKED, says(report), LATER, *EDIT, says("The notes are written."), user("Print them."), says("They are printed.")])
+    text = page_of(
+        [
+            ASKED,
+            says(report),
+            LATER,
+            *EDIT,
+            says("The notes are written."),
+            user("Print them."),
+            says("They are printed."),
+        ]
+    )
     assert told in text
     assert "desk_3.nix" not in text

@@ -177,7 +177,6 @@ def test_an_order_for_all_menus_stands() -> None:
         "look around first",
         "wait for my go",
         "don't skip the extra check",
-        "I don't want you to fix it, I want to know what it is.",
         "NO QUIERO QUE LO ARREGLES, quiero que me expliques cuál es el problema",
         "I want to see all options",
         "Use the browser for this test.",

@@ -1974,3 +1974,25 @@ def test_bare_titles_of_long_reports_are_not_told_without_what_stands_below_them
     ]
     assert [told[at + 1][:1] for at in titles] == ["第" for _ in titles]
     assert any(line.startswith("第") for line in told)
+
+
+# -- a talk in which the user says most -------------------------------------------------------------------------------
+
+
+def test_what_the_agent_answered_has_its_place_beside_long_requests() -> None:
+    def wish(n: int) -> Message:
+        asked = "\n".join(
+            f"- what of the lamp on pier {n}.{i}, which {i + 20} of the boats wait for since Tuesday?"
+            for i in range(14)
+        )
+        return user(f"Thank you for the list of pier {n}. A few more things before I decide:\n\n{asked}")
+
+    def answer(n: int) -> Message:
+        return says(
+            f"Thank you, Anna, that is noted for pier {n}.\n\n- Lamps: all of them are as they were last week, as the keeper says.\n"
+            f"- Alerts: I can't watch the lamps of pier_{n} from here; you have to ask again.\n- The rest is as you wrote it."
+        )
+
+    talk = [message for n in range(1, 7) for message in (wish(n), answer(n))]
+    told = happened([*talk, user("Good, that is all.")], 1_600)
+    assert [n for n in range(1, 7) if not any(f"pier_{n} from here" in line for line in told)] == []

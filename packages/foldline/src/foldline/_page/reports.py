@@ -3,6 +3,7 @@ one, its outline, or how it opens."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, islice, pairwise, takewhile
 
@@ -11,6 +12,7 @@ from foldline._facts.types import Piece
 from foldline._page.choosing import WEIGHTY, Candidate
 from foldline._page.quoting import number
 from foldline._page.wholes import STEPS, goes_on
+from foldline._patterns import pattern
 
 LONG = 4
 """Sentences from which some of a report, picked out of all of it, do not read on."""
@@ -38,6 +40,12 @@ LEAST_ROOM = 500
 
 OFTEN = 0.3
 """What is left of the worth of a sentence that is said too often to be part of a form."""
+
+_THANKS = pattern(
+    r"(?:many )?thanks\b|thank you\b|(?:vielen |herzlichen )?dank\b|danke\b|(?:muchas )?gracias\b|terima kasih\b|merci\b|obrigad[oa]\b|спасибо|ありがとう|感谢|谢谢|감사",
+    re.IGNORECASE,
+)
+"""How a report begins that is polite first."""
 
 _LEAST = {"report": LONG, "thought": AT_LENGTH}
 
@@ -76,6 +84,8 @@ def _outcome(report: Report) -> list[Candidate]:
     said = [each for each in report if not (asks(each.piece.text) or each.piece.text.endswith((":", "：")))]
     if _cost(report) <= BRIEF:
         return [*said]
+    if known := _behind_thanks(report):
+        return known
     telling = (each for each in said if not each.piece.item and len(each.piece.text) > LABEL)
     return _whole(report, [*islice(telling, 1)])
 
@@ -169,9 +179,17 @@ def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
 
 
 def _first(report: Report) -> list[Candidate]:
-    """How it begins, below its titles."""
+    """How it begins, below its titles; of one that begins with thanks the first that who carries on has to know."""
+    if known := _behind_thanks(report):
+        return known
     titles = [*takewhile(lambda each: each.title, report)]
     return _whole(report, report[: len(titles) + 1])
+
+
+def _behind_thanks(report: Report) -> list[Candidate]:
+    """What who carries on has to know first of a report that begins with thanks; empty of others."""
+    polite = _THANKS.match(report[0].piece.text) is not None
+    return _whole(report, islice((each for each in report if polite and _matters(each.piece)), 1))
 
 
 _FORMS: tuple[Form, ...] = (_first, _opening, _outline, list)

@@ -42,6 +42,9 @@ what was worked through since."""
 ANSWERED_WORDS, ANSWERED_HEAD = 400, 280
 """The same of one that a report answered while the user asked for more since."""
 
+ANSWERED_SHARE, ANSWERED_LEAST = 12, 160
+"""The part of the room that one such message may take, and the tokens that it may in any case: what came of it is told as well."""
+
 CHEAP_WORDS = 0.25
 """The share in which they stand whole even where a hard budget is to tell as much as it can."""
 
@@ -125,7 +128,7 @@ class Timeline:
         if begun := self._begun(self._without_chosen(rules or self.found), room - self._spent):
             self._take([begun])
             return
-        words = self._words()
+        words = self._words(room)
         cost = sum(each.cost for each in words)
         whole = cost <= room * ALL_WORDS
         if cost <= room * (CHEAP_WORDS if self._fills else ALL_WORDS):
@@ -172,23 +175,25 @@ class Timeline:
         turns = {by: {self._turns.turn(e.piece.at) for e in told if e.piece.by == by} for by in ("user", "agent")}
         return turns["user"] - turns["agent"]
 
-    def _words(self) -> list[Candidate]:
+    def _words(self, room: int) -> list[Candidate]:
         """The user's words; where no budget is to be filled, of a long message how it begins and ends."""
         words = [each for each in self.found if each.piece.by == "user"]
         if self._fills:
             return words
         messages = (list(said) for _, said in groupby(words, key=lambda each: each.piece.at))
-        told = {each.place for said in messages for each in self._shortened(said)}
+        told = {each.place for said in messages for each in self._shortened(said, room)}
         over = {each.place for each in words} - told | beyond(self.found)
         self.found = [each for each in self.found if each.place not in over]
         return [each for each in words if each.place in told]
 
-    def _shortened(self, said: list[Candidate]) -> list[Candidate]:
+    def _shortened(self, said: list[Candidate], room: int) -> list[Candidate]:
         """A message, of a long one how it begins and how it ends, and what it orders between."""
         behind = [*accumulate(each.cost for each in reversed(said))][::-1]
         before = [*accumulate(each.cost for each in said)]
         over = said[0].piece.at in self._answered
         most, begins = (ANSWERED_WORDS, ANSWERED_HEAD) if over else (LONG_WORDS, LONG_HEAD)
+        if over and (few := max(room // ANSWERED_SHARE, ANSWERED_LEAST)) < most:
+            most, begins = few, begins * few // most
         if behind[0] <= most:
             return said
         ends = most - begins
