@@ -262,7 +262,9 @@ def test_a_replay_that_was_ended_goes_on(tmp_path: Path) -> None:
     again = list(replay(paths, ASKED, str(results)))
     assert {o.session for o in again} == set(paths)
     assert first[0] in again  # as it was, its times included: it was not done again
-    assert len(results.read_bytes().splitlines()) >= 3
+    assert len(results.read_bytes().splitlines()) == 4
+    assert {o.key for o in replay(paths, ASKED, str(results))} == {o.key for o in again}
+    assert len(results.read_bytes().splitlines()) == 4  # the torn line took no other with it
     assert sorted(map(without_time, again)) == sorted(without_time(replayed(path, ASKED)) for path in paths)
 
 
@@ -420,6 +422,39 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_replayed(tmp_
     assert "nodir" in str(shown.exception)
     assert not kept.exists()
     assert shown.stdout == ""
+
+
+@pytest.mark.parametrize("option", ["--html", "--results"])
+def test_a_file_that_is_there_is_not_written_over_not_even_the_session(tmp_path: Path, option: str) -> None:
+    path = written(tmp_path, history(2))
+    before = Path(path).read_bytes()
+    shown = CliRunner().invoke(replay_command, [path, option, path])
+    assert isinstance(shown.exception, SessionError)
+    assert str(shown.exception) == f"{path}: there is a file already; nothing was written"
+    assert Path(path).read_bytes() == before
+    assert shown.stdout == ""
+
+
+def test_results_go_behind_others_and_into_an_empty_file(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    results.touch()
+    for n in range(2):
+        shown = CliRunner().invoke(
+            replay_command, [written(tmp_path, history(2), f"{n}.json"), "--results", str(results)]
+        )
+        assert shown.exit_code == 0, shown.output
+    assert [json.loads(line)["session"] for line in results.read_bytes().splitlines()] == [
+        str(tmp_path / f"{n}.json") for n in range(2)
+    ]
+
+
+def test_a_report_does_not_take_the_place_of_the_results(tmp_path: Path) -> None:
+    place = tmp_path / "both"
+    shown = CliRunner().invoke(
+        replay_command, [written(tmp_path, history(2)), "--results", str(place), "--html", str(place)]
+    )
+    assert isinstance(shown.exception, SessionError)
+    assert [json.loads(line)["fault"] for line in place.read_bytes().splitlines()] == [""]
 
 
 def test_a_session_that_is_left_out_is_named_once(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from textwrap import fill
 from typing import Any
 
@@ -15,7 +14,7 @@ import msgspec
 from foldline import ConfigError
 from foldline_lab.comparing import compared
 from foldline_lab.contenders import policy_named
-from foldline_lab.replaying import Asked, Outcome, replay, sessions_in
+from foldline_lab.replaying import Asked, Outcome, check_results, replay, sessions_in, taken
 from foldline_lab.totals import table, totals, unpriced
 
 LEGEND = (
@@ -66,6 +65,10 @@ def replay_command(
     asked = Asked(names, model, window)
     paths = sessions_in(sessions)
     _check_places({"--html": html, "--results": results})
+    if html and os.path.lexists(html):
+        raise taken(html)
+    if results:
+        check_results(results)
     outcomes = sorted(
         _watched(replay(paths, asked, results, jobs, fleet=ray or ""), len(paths)),
         key=lambda each: paths.index(each.session),
@@ -87,7 +90,7 @@ def replay_command(
     if html:
         from foldline_lab.report import page
 
-        Path(html).write_text(page(outcomes, verdict), "utf-8")
+        _write_new(html, page(outcomes, verdict))
 
 
 def _columns() -> int | None:
@@ -106,6 +109,15 @@ def _check_places(places: Mapping[str, str | None]) -> None:
         folder = os.path.dirname(os.path.abspath(place))
         if os.path.isdir(place) or not os.access(place if os.path.exists(place) else folder, os.W_OK):
             raise ConfigError(f"{place} cannot be written: name a file in a folder that is there", path=option)
+
+
+def _write_new(place: str, text: str) -> None:
+    """Writes a file that is not there yet; raises `SessionError` where it came to be there meanwhile."""
+    try:
+        with open(place, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise taken(place) from None
 
 
 def _printable(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
+import re
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -25,6 +26,9 @@ from foldline_lab.moments import best_moments, unfolded
 from foldline_lab.recording import Recording, read
 from foldline_lab.refusals import Provider
 from foldline_lab.stepping import Run, stepped
+
+_RESULT = re.compile(rb'\{"session":"(?:[^"\\]|\\.)*","key":"[0-9a-f]{16}"')
+"""How a line of results begins, be it whole or torn."""
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -149,8 +153,10 @@ def replay(
     """What came of each session, as they are done, in `jobs` processes, or on the Ray cluster at the address `fleet`.
 
     Where `results` names a file, each is appended to it, and what stands there of the same question is not done again:
-    a replay that was ended goes on.
+    a replay that was ended goes on. Raises `SessionError` where the file holds anything else.
     """
+    if results:
+        check_results(results)
     known = {outcome.key: outcome for outcome in _kept(results)}
     left = []
     for path in paths:
@@ -161,9 +167,32 @@ def replay(
     there = bool(fleet and left)
     for outcome in on_fleet(partial(replayed, asked=asked), left, fleet) if there else _done(left, asked, jobs):
         if results:
-            with open(results, "ab") as file:
-                file.write(msgspec.json.encode(outcome) + b"\n")
+            _append(results, msgspec.json.encode(outcome) + b"\n")
         yield outcome
+
+
+def check_results(path: str) -> None:
+    """Refuses a file that is there and holds anything but results of a replay; raises `SessionError`."""
+    if not os.path.exists(path):
+        return
+    with open(path, "rb") as file:
+        first = file.readline()
+    if first and not _RESULT.match(first):
+        raise taken(path)
+
+
+def taken(path: str) -> SessionError:
+    """What is raised for the place of a new file where there is one already."""
+    return SessionError("there is a file already; nothing was written", path=path)
+
+
+def _append(results: str, line: bytes) -> None:
+    """Writes a line behind the others; a last one that was torn gets its end first, or it would take this one with it."""
+    with open(results, "a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            line = line if file.read() == b"\n" else b"\n" + line
+        file.write(line)
 
 
 def _kept(results: str | None) -> Iterator[Outcome]:
