@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import foldline
 from foldline import Compactor, FoldlineError, FormatError, Message, Session, handle, recall_tool, resolve_references
+from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.recall import recall
 from foldline._recall.answer import NOTE, fenced, unfenced
 from foldline._recall.index import Index, Within, index_of
@@ -617,6 +618,19 @@ def test_wrong_arguments_are_told_to_the_model(arguments: str) -> None:
 def test_what_models_send_for_absent_is_absent(tmp_path: Path) -> None:
     one = session(tmp_path, "the needle")
     assert ids(one)[0] in handle({"query": "needle", "limit": "3", "session": None, "start": None})
+
+
+@pytest.mark.parametrize("query", ["caf\ud83d", "recall 7\ud83d", "caf\udce9 needle"])
+def test_half_a_letter_is_no_id_and_finds_what_the_rest_does(tmp_path: Path, query: str) -> None:
+    one, compactor = session(tmp_path, "elsewhere"), Compactor("gpt-5-mini", window=10_000)
+    compactor.fit([{"role": "user", "content": "elsewhere"}])
+    assert one.recall(query) is None
+    for source in (one, compactor, None):
+        assert handle({"query": query}, source=source).startswith("Nothing found")
+    assert handle({"query": query, "all": True}).startswith("Nothing found")
+    shown = run(query)
+    assert (shown.exit_code, shown.stdout) == (NOTHING_TO_DO, "")
+    assert "nothing found" in shown.stderr
 
 
 # -- references --------------------------------------------------------------------------------------------------

@@ -12,6 +12,9 @@ from foldline._recall.answer import drawn
 
 _TOLD = re.compile(r".*(?:^|[\s(])recall:?\s+(\S+?)[\])]*", re.DOTALL)
 
+_NO_ID = re.compile(r'[\s"\0\ud800-\udfff]')
+"""What no id holds: no more than one word, and no half of a letter, which no index takes."""
+
 _CALL = re.compile(r"\d")
 """What every id of a call holds, so that no word is looked for among them."""
 
@@ -86,5 +89,4 @@ def id_in(query: str) -> str:
     """
     told = _TOLD.fullmatch(query.strip())
     id = told[1] if told else query.strip().strip("[]")
-    one_word = id and len(id) <= 300 and not any(c.isspace() or c in '"\0' for c in id)
-    return id if one_word else ""
+    return id if 0 < len(id) <= 300 and not _NO_ID.search(id) else ""

@@ -454,7 +454,7 @@ class Session:
         return next((r for r in self._path.records if r.id == id), None) or self._search(id)
 
     def _search(self, id: str) -> Record | None:
-        needle = f'"{id}"'.encode()
+        needle = encoded(id).rstrip()
         found = (Record(line) for line in self._lines() if needle in line.data)
         return next((record for record in found if record.id == id), None)
 
