@@ -248,6 +248,29 @@ def test_a_hook_is_asked_of_one_thing(ask, question) -> None:
     assert ask("openclaw", question)["error"]["kind"] == "FormatError"
 
 
+@pytest.mark.parametrize("size", [0, -1, -4_000])
+def test_a_summary_of_no_tokens_is_none_that_can_be_asked_for(ask, size) -> None:
+    said = [message("user", "Never touch settings.toml. Fix the parser.")]
+    error = ask("openclaw", {"messages": said, "max_tokens": size})["error"]
+    assert error["kind"] == "FormatError"
+    assert "max_tokens" in error["message"]
+
+
+@pytest.mark.parametrize(("previous", "size"), [("", 1), ("", 2), ("## Goal\n- Internationalization", 5)])
+def test_a_summary_that_would_tell_nothing_of_what_was_said_is_none(ask, previous: str, size: int) -> None:
+    said = [] if previous else [message("user", "Internationalization of the parser.")]
+    question = {"messages": [*said, message("assistant", "It is done.")], "previous": previous}
+    error = ask("openclaw", {**question, "max_tokens": size})["error"]
+    assert error == {"kind": "Unsayable", "message": f"within max_tokens {size} no word of what was said can be told"}
+    assert "Internationalization" in ask("openclaw", {**question, "max_tokens": 100})["summary"]
+
+
+def test_where_there_are_no_words_there_is_no_summary(ask) -> None:
+    image = {"type": "image", "data": "aGk=", "mimeType": "image/png"}
+    answer = ask("openclaw", {"messages": [{"role": "user", "content": [image], "timestamp": 1}]})
+    assert answer["error"]["kind"] == "Unsayable"
+
+
 def opencode_session(folder: Path, turns: int) -> Path:
     """An exported session of opencode."""
     messages: list[dict[str, Any]] = []

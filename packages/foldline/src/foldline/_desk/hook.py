@@ -7,8 +7,9 @@ what has no place there, foldline keeps.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Literal
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -16,7 +17,8 @@ from foldline._desk.desk import Desk
 from foldline._desk.plan import FoldPlan
 from foldline._errors import FormatError
 from foldline._fold import Fold, Receipt, Trigger, automatic_folds, folds_behind
-from foldline._messages import Summary
+from foldline._messages import Message, Summary
+from foldline._recall.text import words_of
 from foldline._sessions.finding import find_session
 from foldline._sessions.hooked import SENDS, keep, marked, remembered, stand
 from foldline._sessions.opening import open_session
@@ -28,6 +30,8 @@ from foldline._view import Brief, Entry, View
 from foldline._writers.extraction import extract
 
 TRIGGERS: Mapping[str, Trigger] = {"auto": "threshold", "overflow": "overflow", "manual": "manual"}
+
+_WORDS = re.compile(r"\w+")
 
 
 class HookRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,7 +49,7 @@ class HookRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     waits: bool = False
     messages: tuple[dict[str, object], ...] = ()
     previous: str = ""
-    max_tokens: int = 4_000
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] = 4_000
 
 
 def asked_in(data: bytes) -> HookRequest:
@@ -68,6 +72,8 @@ def summary_for(asked: HookRequest) -> dict[str, object]:
     trigger = TRIGGERS[asked.trigger]
     round = folds_behind(told) + 1
     summary = extract(Brief(asked.max_tokens, asked.focus, round=round), told)
+    if not _tells(summary.text, told):
+        return not_folded("Unsayable", f"within max_tokens {asked.max_tokens:,} no word of what was said can be told")
     counts = {"round": round, "automatic": automatic_folds(told) + (trigger == "threshold")}
     before, after = sum(map(weigh, told)), estimate(summary.text)
     receipt = Receipt(before, after, len(new), round=round, instruction=asked.focus)
@@ -75,6 +81,12 @@ def summary_for(asked: HookRequest) -> dict[str, object]:
     keep(fold, Summary(summary.text, {**summary.facts, **counts}))
     answer = {"fold": fold.id, "trigger": trigger, "summary": marked(summary.text, fold)}
     return {**answer, "tokens_before": before, "tokens_after": after, "receipt": msgspec.to_builtins(receipt)}
+
+
+def _tells(summary: str, told: Sequence[Message]) -> bool:
+    """Whether a summary has a whole word of the messages that it stands for, beside what it says around them."""
+    said = {word for message in told for word in _WORDS.findall(words_of(message))}
+    return any(word in said for word in _WORDS.findall(summary))
 
 
 def fold_for(agent: str, asked: HookRequest) -> dict[str, object]:
