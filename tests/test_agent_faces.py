@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import socket
 import subprocess
@@ -70,6 +71,16 @@ def test_a_tool_that_was_refused_or_failed_is_a_line_beside_the_text() -> None:
     assert any(line.startswith("· fly failed: There is no tool 'fly'") for line in told)
     assert told[-1] == "· calls that were refused: 1; --yes allows them"
     assert "--yes" not in chatted("-p", "Write it.", "--yes").stderr
+
+
+def test_what_is_no_utf_8_is_asked_and_kept_with_a_mark_for_what_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    assert chatted("-p", os.fsdecode(b"caf\xe9"), "--session", str(path), steps=(DONE,)).exit_code == 0
+    assert Session(path).context.messages[0].text == "caf\N{REPLACEMENT CHARACTER}"
+    assert b"\\udc" not in path.read_bytes()
+    done = CliRunner().invoke(chat, ["--script", "script.jsonl", "-p", "--session", str(path)], input=b"\xff\xfe")
+    assert done.exit_code == 0, done.exception
+    assert Session(path).context.messages[2].text == 2 * "\N{REPLACEMENT CHARACTER}"
 
 
 @pytest.mark.parametrize("face", ["-p", "--json"])

@@ -18,6 +18,7 @@ from foldline.extend import preset
 from sessions import Log
 
 SAMPLE = Path(__file__).parents[1] / "samples" / "invoices.jsonl"
+NO_UTF_8 = os.fsdecode(b"caf\xe9")
 
 
 @pytest.fixture
@@ -163,6 +164,27 @@ def test_what_cannot_be_revised_says_what_can_be_done_instead(foldline, tmp_path
     assert done.returncode == 1
     assert "--to FORMAT" in done.stderr
     assert "one of pi takes pins and edits" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "of", [SAMPLE, SAMPLE.parents[1] / "tests" / "transcripts" / "codex.jsonl"], ids=["pi", "codex"]
+)
+def test_words_that_are_no_utf_8_are_written_with_a_mark_for_what_cannot_be_read(foldline, tmp_path, of):
+    session = tmp_path / "s.jsonl"
+    shutil.copyfile(of, session)
+    shown = json.loads(foldline("session", "show", "--json", "--session", str(session)).stdout)["messages"]
+    id = next(each["id"] for each in shown if each["message"]["role"] == "user")
+    assert foldline("session", "edit", id, "--text", NO_UTF_8, "--session", str(session)).returncode == 0
+    shown = json.loads(foldline("session", "show", "--json", "--session", str(session)).stdout)["messages"]
+    assert "caf\N{REPLACEMENT CHARACTER}" in [part.get("text") for each in shown for part in each["message"]["parts"]]
+    assert b"\\udc" not in session.read_bytes()
+
+
+def test_what_a_summary_must_keep_is_written_so_too(foldline, session):
+    done = foldline("compact", "--yes", "--focus", NO_UTF_8, "--session", str(session))
+    assert done.returncode == 0, done.stderr
+    assert "caf\N{REPLACEMENT CHARACTER}" in session.read_text("utf-8")
+    assert b"\\udc" not in session.read_bytes()
 
 
 def test_a_pin_where_there_is_no_place_for_one_names_the_focus(foldline, tmp_path):

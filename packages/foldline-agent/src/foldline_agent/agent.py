@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from functools import partial
@@ -36,6 +37,9 @@ from foldline_agent.tools import ToolFailed, tools_in
 
 REFUSED = "The user did not allow it."
 COSTS = "The folds may have cost {much} ({why}): /handoff GOAL, or foldline session handoff GOAL, starts afresh."
+_HALVES = re.compile("[\ud800-\udfff]")
+"""Halves of characters, as which the bytes of an argument stand that are no UTF-8: no session and no model takes them."""
+
 CUT_SHORT = "The agent was stopped before this call was answered; it may or may not have been carried out."
 
 
@@ -278,7 +282,7 @@ class Agent:
 
     def _take_messages(self) -> None:
         while self._steering:
-            message = Message("user", (Text(self._steering[0]),))
+            message = Message("user", (Text(_HALVES.sub("\N{REPLACEMENT CHARACTER}", self._steering[0])),))
             id = self.session.append(message)
             self._steering.popleft()
             self._tell(events.MessageTaken(id, message))

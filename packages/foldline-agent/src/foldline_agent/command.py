@@ -52,7 +52,7 @@ def chat(message: str | None, **given: Any) -> None:
     if face is None and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("there is no terminal to draw on: -p, --json, --rpc or --acp say how to talk")
     if face in ("print", "json"):
-        message = message or ("" if sys.stdin.isatty() else sys.stdin.read())
+        message = message or ("" if sys.stdin.isatty() else _piped())
         if not message.strip():
             raise click.UsageError("there is no message to answer")
     if face and not (given["model"] or given["script"]):
@@ -65,6 +65,11 @@ def chat(message: str | None, **given: Any) -> None:
         click.echo(json.dumps({"type": "error", "error": str(error)}))
         code = 1
     click.get_current_context().exit(code)
+
+
+def _piped() -> str:
+    """What stands on standard input, with a mark for what is no text of its encoding."""
+    return sys.stdin.buffer.read().decode(sys.stdin.encoding, "replace")
 
 
 async def _drawn(

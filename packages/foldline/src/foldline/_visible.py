@@ -8,8 +8,14 @@ _STEERING = (
 )  # fmt: skip
 """Second control characters, separators of lines, marks of direction, and halves of characters."""
 _VISIBLE = _DRAWN | dict.fromkeys(_STEERING, 0xFFFD)
+_HALVES = dict.fromkeys(range(0xD800, 0xE000), 0xFFFD)
 
 
 def visible(text: str) -> str:
     """The text with what steers a terminal drawn or replaced: controls, marks of direction, halves of characters."""
     return text if text.isprintable() else text.translate(_VISIBLE)
+
+
+def mended(text: str) -> str:
+    """The text with a mark for each half of a character, as which the bytes of an argument stand that are no UTF-8."""
+    return text if text.isascii() else text.translate(_HALVES)

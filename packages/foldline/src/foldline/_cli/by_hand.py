@@ -6,7 +6,7 @@ import click
 
 from foldline._cli.commands import NOTHING_TO_DO
 from foldline._cli.drawing import counted, title
-from foldline._cli.options import CommandAnswer, about, answering, force_option, may_ask, on_session, undoing
+from foldline._cli.options import CommandAnswer, about, answering, force_option, may_ask, on_session, said, undoing
 from foldline._cli.printing import columns, say, warn
 from foldline._clipping import clipped, one_line
 from foldline._desk import revising
@@ -72,7 +72,7 @@ def _agree(not_ours: str) -> None:
 
 @click.command()
 @click.argument("id")
-@click.option("--text", metavar="TEXT", help="The words instead; without it your editor is opened.")
+@click.option("--text", metavar="TEXT", callback=said, help="The words instead; without it your editor is opened.")
 @force_option
 @answering
 @on_session

@@ -19,6 +19,7 @@ from foldline._cli.options import (
     force_option,
     may_ask,
     on_session,
+    said,
     undoing,
 )
 from foldline._cli.printing import columns, room, say, warn
@@ -33,7 +34,7 @@ from foldline._writers import EXTRACT
 
 
 @click.command()
-@click.option("--focus", default="", metavar="TEXT", help="What the summary must keep.")
+@click.option("--focus", default="", metavar="TEXT", callback=said, help="What the summary must keep.")
 @click.option("--dry-run", is_flag=True, help="Show what would be folded, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask before writing; needed where there is no terminal to ask on.")
 @click.option(

@@ -16,6 +16,7 @@ from foldline._cli.printing import Exact, Tinted, hand_on, say, say_json, say_ti
 from foldline._cli.wrapping import unbroken
 from foldline._errors import FoldlineError, SessionError
 from foldline._offered import meant
+from foldline._visible import mended
 
 if TYPE_CHECKING:
     from foldline._handoff.new_session import NewSession
@@ -142,7 +143,12 @@ def _joined(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> st
 
     if session := next((each for each in given if os.path.isfile(each) and recognize(each)), None):
         raise click.BadParameter(f"{session} is a session, which is named by --session")
-    return " ".join(given)
+    return mended(" ".join(given))
+
+
+def said(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
+    """The words of an option as a session can hold them."""
+    return given and mended(given)
 
 
 session_option = click.option(
