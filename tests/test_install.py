@@ -95,6 +95,28 @@ def test_what_is_put_somewhere_is_taken_back_to_the_byte(home, agent: str, scope
     assert everything(home.parent) == was
 
 
+@pytest.mark.parametrize("agent", [name for name, each in AGENTS.items() if each.entries])
+@pytest.mark.parametrize("blank", ["", "\n", " \n\t\n"])
+def test_settings_that_say_nothing_are_taken_back_to_the_byte(home, agent: str, blank: str) -> None:
+    settings = home / AGENTS[agent].folder / AGENTS[agent].entries[0].file
+    settings.write_text(blank)
+    was = everything(home)
+    assert run("install", agent, "--yes").exit_code == 0
+    assert run("install", agent, "--yes").exit_code == 3
+    assert settings.read_text() != blank
+    assert run("uninstall", agent, "--yes").exit_code == 0
+    assert everything(home) == was
+
+
+def test_what_was_set_since_in_settings_that_said_nothing_stays(home) -> None:
+    settings = home / ".qwen" / "settings.json"
+    settings.write_text("")
+    run("install", "qwen-code", "--yes")
+    settings.write_text(settings.read_text().replace("{", '{"theme": "dark", ', 1))
+    run("uninstall", "qwen-code", "--yes")
+    assert json.loads(settings.read_text().replace(", ", "")) == {"theme": "dark"}
+
+
 def test_all_of_them_at_once(home) -> None:
     was = everything(home)
     done = run("install", "openclaw", "--project", "--yes")

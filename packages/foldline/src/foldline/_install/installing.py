@@ -105,10 +105,16 @@ def _put(change: Change, was: Installed | None, project: str) -> None:
         change.inserted,
         was.created if was else change.before is None,
         was.folders if was else (),
+        was.blank if was else _blank(change.before),
     )
     _note(change.path, note)
     if made := put_file(change.path, change.after):
         _note(change.path, replace(note, folders=tuple(made)))
+
+
+def _blank(before: bytes | None) -> str | None:
+    """What a file has that is there and says nothing."""
+    return None if before is None or before.strip() else before.decode()
 
 
 def _take_away(change: Change, was: Installed | None) -> None:
@@ -195,6 +201,8 @@ def _taken_back(written: Installed) -> Change:
         after = after.replace(text.encode(), b"", 1)
     if written.created and (after or b"").strip() in (b"", b"{}"):
         after = None
+    elif written.blank is not None and (after or b"").strip() == b"{}":
+        after = written.blank.encode()
     elif after and is_readable(before, path=written.path) and not is_readable(after, path=written.path):
         kept = "kept: what was set since would not be readable without foldline's entry; take it out by hand"
         return Change(written.agent, written.path, before, before, written.inserted, kept)

@@ -29,6 +29,8 @@ class Installed(msgspec.Struct, frozen=True, omit_defaults=True):
     created: bool = False
     """Whether there was no such file before."""
     folders: tuple[str, ...] = ()
+    blank: str | None = None
+    """The spaces that the file had before, where it was there and had nothing else."""
 
 
 class Manifest(msgspec.Struct, frozen=True):
