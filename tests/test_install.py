@@ -330,6 +330,32 @@ def test_what_is_broken_for_one_agent_stops_no_other(home, tmp_path) -> None:
     ]
 
 
+@pytest.mark.skipif(not os.path.isfile("/proc/version"), reason="there is no file here that nobody takes away")
+def test_what_cannot_be_taken_away_for_one_agent_stops_no_other(home) -> None:
+    run("install", "pi", "--yes")
+    place = home / ".config/foldline/installed.json"
+    known = json.loads(place.read_text())
+    sha256 = hashlib.sha256(Path("/proc/version").read_bytes()).hexdigest()
+    known["written"].insert(0, {"agent": "claude-code", "path": "/proc/version", "sha256": sha256})
+    place.write_text(json.dumps(known))
+    done = run("uninstall", "--all", "--yes")
+    assert done.exit_code == 1
+    assert "/proc/version: cannot be taken away: " in done.stderr
+    assert "[Errno" not in done.stderr
+    assert not (home / ".pi/agent/extensions").exists()
+    assert [each["agent"] for each in json.loads(place.read_text())["written"]] == ["claude-code"]
+
+
+@pytest.mark.parametrize("command", [("uninstall", "--all", "--yes"), ("doctor",)], ids=" ".join)
+def test_what_was_installed_cannot_be_read(home, command: tuple[str, ...]) -> None:
+    place = home / ".config/foldline/installed.json"
+    place.mkdir(parents=True)
+    done = run(*command)
+    assert isinstance(done.exception, ConfigError)
+    assert str(done.exception).startswith(f"{place}: what was installed cannot be read: ")
+    assert "[Errno" not in str(done.exception)
+
+
 @pytest.mark.skipif(not os.path.isdir("/proc"), reason="there is no folder here in which nobody makes another")
 def test_what_cannot_be_written_for_one_agent_stops_no_other(home) -> None:
     (home / ".pi/agent/extensions").symlink_to("/proc/nowhere")
@@ -457,6 +483,16 @@ def test_doctor_tells_of_the_agents_that_are_named(home) -> None:
 
 def in_doctor(agent: str) -> dict[str, Any]:
     return next(each for each in told("doctor")["agents"] if each["agent"] == agent)
+
+
+def test_doctor_tells_of_a_folder_that_cannot_be_looked_at_beside_the_others(home, monkeypatch) -> None:
+    place = home / ("x" * 300)
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(place))
+    by_name = {each["agent"]: each for each in told("doctor")["agents"]}
+    assert set(by_name) == set(AGENTS)
+    assert [trouble["what"].startswith(f"{place}/") for trouble in by_name["pi"]["troubles"]] == [True]
+    assert run("install", "--all", "--yes").exit_code == 1
+    assert in_doctor("claude-code")["installed"] == ["user"]
 
 
 @pytest.mark.parametrize("installed", [False, True])

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
+from stat import S_ISDIR
 
 from foldline._errors import ConfigError, FoldlineError
 from foldline._install import manifest
@@ -67,8 +68,15 @@ class Checkup(Value, frozen=True, omit_defaults=False):
 
 
 def is_there(agent: Agent) -> bool:
-    """Whether the agent is on this machine: its program or its folder."""
-    return bool(shutil.which(agent.program)) or agent.home().is_dir()
+    """Whether the agent is on this machine: its program or its folder, be it one that cannot be looked at."""
+    if shutil.which(agent.program):
+        return True
+    try:
+        return S_ISDIR(agent.home().stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
 
 
 def check(agent: Agent, project: str) -> Checkup:

@@ -66,7 +66,8 @@ def read() -> Manifest:
     except FileNotFoundError:
         return Manifest()
     except (OSError, msgspec.DecodeError) as error:
-        raise ConfigError(f"what was installed cannot be read: {error}", path=str(path)) from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"what was installed cannot be read: {why}", path=str(path)) from error
 
 
 def keep(manifest: Manifest) -> None:

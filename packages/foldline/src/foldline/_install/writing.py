@@ -38,9 +38,13 @@ def put_file(path: str, data: bytes) -> list[str]:
 
 
 def remove_file(path: str, folders: Sequence[str]) -> None:
-    """Takes a file away, and those of the folders that were made for it and are empty now."""
-    with suppress(FileNotFoundError):
+    """Takes a file away, and those of the folders that were made for it and are empty now; raises `ConfigError`."""
+    try:
         os.unlink(path)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise ConfigError(f"cannot be taken away: {error.strerror}", path=path) from error
     for folder in reversed(folders):
         with suppress(OSError):
             os.rmdir(folder)
