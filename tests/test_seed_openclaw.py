@@ -16,6 +16,7 @@ from foldline import (
     Brief,
     CannotFit,
     Compactor,
+    ConfigError,
     FoldDue,
     Folded,
     FoldlineError,
@@ -26,7 +27,7 @@ from foldline import (
     step,
 )
 from foldline._cli.commands import foldline
-from foldline._config import read_settings
+from foldline._config import Settings, read_settings
 from foldline._desk.desk import Desk
 from foldline._engine.steps import layers
 from foldline.extend import Text, encode, preset
@@ -294,6 +295,32 @@ def test_pis_own_settings_hold_for_its_sessions(home: Path, session: Path) -> No
     assert str(first.at) == "the window less 30,000"
     assert [getattr(each, "arguments")["keep"] for each in first.strategies] == [9_000]  # noqa: B009
     assert first.summary.reply == 24_000
+
+
+@pytest.mark.parametrize("broken", ["folder", "text", "name"])
+def test_settings_of_others_that_cannot_be_read_are_named_and_left_out(
+    home: Path, session: Path, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = home / ("x" * 300 if broken == "name" else "agent")
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(folder))
+    if broken == "folder":
+        (folder / "settings.json").mkdir(parents=True)
+    elif broken == "text":
+        folder.mkdir()
+        (folder / "settings.json").write_text("{")
+    with pytest.warns(UserWarning, match="settings.json: cannot be read: .*; what pi has set is left out"):
+        assert Desk(open_session(session)).settings.to_policy("pi") == Settings().to_policy("pi")
+    with pytest.warns(UserWarning, match="left out"):
+        shown = command("context", "status", "--json", "--session", str(session))
+    assert json.loads(shown.stdout)["path"] == str(session)
+
+
+def test_settings_of_ones_own_that_cannot_be_looked_at_are_not_passed_over(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ("x" * 300)))
+    with pytest.raises(ConfigError, match=r"config\.toml: cannot be read"):
+        read_settings()
 
 
 def test_a_mark_in_tokens_may_be_set(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -253,8 +254,20 @@ def settings_path(environment: Mapping[str, str] = os.environ) -> Path:
         return Path(named)
     home = Path(environment.get("HOME") or Path.home())
     folder = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "foldline"
-    places = [*(folder / name for name in NAMES), home.joinpath(*OPENCLAW)]
-    return next((place for place in places if place.exists()), folder / NAMES[0])
+    own = next((place for name in NAMES if _is_there(place := folder / name)), None)
+    other = home.joinpath(*OPENCLAW)
+    return own or (other if os.path.exists(other) else folder / NAMES[0])
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file, be it one that cannot be looked at: reading it says why."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def read_settings(
@@ -268,7 +281,7 @@ def read_settings(
     named = environment.get(PREFIX + "CONFIG") if path is None else None
     below = _of_pi(environment) if agent == "pi" and path is None else {}
     path = path or settings_path(environment)
-    data = _beside(_ours_in(read_table(path), path), path) if named or path.exists() else {}
+    data = _beside(_ours_in(read_table(path), path), path) if named or _is_there(path) else {}
     if below and isinstance(own := data.get("compaction", {}), dict):
         data = {**data, "compaction": {**below, **own}}
     settings = _checked(converted(data, Settings, str(path)), str(path))
@@ -293,10 +306,14 @@ def _ours_in(data: dict[str, object], path: Path) -> dict[str, object]:
 
 
 def _of_pi(environment: Mapping[str, str]) -> dict[str, object]:
-    """What pi's own settings say of compaction, as far as foldline knows the keys."""
+    """What pi's own settings say of compaction, as far as foldline knows the keys; nothing where they cannot be read."""
     home = Path(environment.get("HOME") or Path.home())
     path = Path(environment.get("PI_CODING_AGENT_DIR") or home / ".pi" / "agent") / "settings.json"
-    said = read_table(path).get("compaction") if path.exists() else None
+    try:
+        said = read_table(path).get("compaction") if _is_there(path) else None
+    except ConfigError as error:
+        warnings.warn(f"{error}; what pi has set is left out", stacklevel=2)
+        return {}
     kinds = {"enabled": bool, "reserveTokens": int, "keepRecentTokens": int}
     return (
         {key: value for key, value in said.items() if type(value) is kinds.get(key)} if isinstance(said, dict) else {}
