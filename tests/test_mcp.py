@@ -194,9 +194,18 @@ def test_what_goes_wrong_in_a_tool_is_for_the_model(client: Client) -> None:
     for name in ("recall", "context_status", "compact"):
         text, wrong = client.tool(name, **({"query": "needle"} if name == "recall" else {}))
         assert wrong
-        assert "no session of this directory" in text
+        assert "no session of this directory: name one by its path or id" in text
+        assert "--session" not in text
     text, wrong = client.tool("recall", query="needle", all=True)
     assert (text.startswith("Nothing found"), wrong) == (True, False)
+
+
+def test_behind_its_end_it_is_said_where_a_message_ends(client: Client, session: Session) -> None:
+    ((id, message),) = session.messages()
+    for start in (len(message.text), 99_999):
+        text, _ = client.tool("recall", query=id, start=start)
+        assert text == f"Nothing stands from character {start:,} on: the message ends at {len(message.text):,}."
+    assert client.tool("recall", query=id, start=len(message.text) - 1)[0].startswith("<recalled")
 
 
 CALLS = [

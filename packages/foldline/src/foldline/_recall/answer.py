@@ -41,7 +41,9 @@ def _attribute(value: str) -> str:
 
 
 def text_answer(text: str, *, start: int, most: int, **about: str) -> str:
-    """A text as quoted history, from the character `start` on and at most `most` tokens of it."""
+    """A text as quoted history, from the character `start` on and at most `most` tokens of it; else where it ends."""
+    if start and start >= len(text):
+        return f"Nothing stands from character {start:,} on: the message ends at {len(text):,}."
     end = reach(text, start, most)
     shown = fenced(text[start:end], **about)
     if end < len(text):

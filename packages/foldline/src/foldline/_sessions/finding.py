@@ -94,7 +94,9 @@ def find_session(session: str | None, *, cwd: str, agent: str = "", environment:
         fitting = list(islice(_of_directory(everything, cwd), 1))
     if not fitting:
         where = ", ".join(dict.fromkeys(str(folder) for _, folder, _ in stores(environment)))
-        what = "no session of that path or id" if session else "no session of this directory: name one with --session"
+        what = (
+            "no session of that path or id" if session else "no session of this directory: name one by its path or id"
+        )
         raise SessionError(f"{what}; `foldline session list --all` shows them (searched {where})", path=session or cwd)
     return fitting[0].path
 
