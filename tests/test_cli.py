@@ -397,6 +397,62 @@ def test_browse_says_that_it_needs_a_terminal(foldline):
     assert "needs a terminal" in done.stderr
 
 
+@pytest.mark.parametrize("seconds", ["nan", "-nan", "0", "-1"])
+def test_a_time_that_is_none_is_refused(foldline, session, seconds):
+    done = foldline("compact", "--yes", "--model", "openai:x", f"--timeout={seconds}", "--session", str(session))
+    assert done.returncode == 2, done.stderr
+    assert "--timeout" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--fallback", "openai:x"), ("--native",), ("--base-url", "http://127.0.0.1:9")])
+def test_what_goes_with_a_model_is_refused_beside_extraction(foldline, session, option):
+    done = foldline("compact", "--dry-run", "--model", "extract", *option, "--session", str(session))
+    assert done.returncode == 2
+    assert "--model extract asks no model" in " ".join(done.stderr.split())
+    done = foldline("compact", "--dry-run", *option, "--session", str(session))
+    assert done.returncode == 2
+    assert "go with --model" in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\x80\x00"], ids=["folder", "empty", "binary"])
+def test_what_is_wrong_with_a_policys_file_is_told_whatever_it_is_called(foldline, session, tmp_path, content):
+    place = tmp_path / "mine"
+    place.mkdir() if content is None else place.write_bytes(content)
+    checked = foldline("policy", "check", str(place))
+    assert checked.returncode == 1
+    for named in (str(place), "mine"):
+        done = foldline("compact", "--dry-run", "--policy", named, "--session", str(session))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.replace(str(place), "mine") == checked.stderr.replace(str(place), "mine")
+
+
+def test_a_pin_that_was_never_put_on_cannot_be_taken_off(foldline, session):
+    id = json.loads(foldline("session", "show", "--json", "--session", str(session)).stdout)["messages"][-1]["id"]
+    before = session.read_bytes()
+    done = foldline("pin", id, "--remove", "--session", str(session))
+    assert (done.returncode, done.stdout) == (3, "")
+    assert f"{id} is not pinned; nothing was written" in done.stderr
+    assert session.read_bytes() == before
+    assert foldline("pin", id, "--session", str(session)).returncode == 0
+    assert "No longer pinned" in foldline("pin", id, "--remove", "--session", str(session)).stdout
+    assert foldline("pin", id, "--remove", "--session", str(session)).returncode == 3
+    assert foldline("pin", "nobody", "--remove", "--session", str(session)).returncode == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_what_was_written_is_told_where_the_output_cannot_be(session, tmp_path, form):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "foldline", "compact", "--yes", "--session", str(session), *form],
+            cwd=tmp_path, env={**os.environ, "HOME": str(tmp_path)}, stdout=full, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("Folded. Undo with: foldline session undo --session ")
+    assert done.stderr.endswith("foldline: No space left on device\n")
+    assert SAMPLE.read_bytes() == session.read_bytes()[: SAMPLE.stat().st_size] != session.read_bytes()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
 @pytest.mark.parametrize("command", ["context status --session S", "hook pi"])
 def test_output_that_finds_no_room_is_one_line(session, command):

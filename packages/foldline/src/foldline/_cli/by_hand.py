@@ -58,7 +58,8 @@ def undo(desk: Desk, yes: bool) -> CommandAnswer:
     told = about(desk.session, undone=fold, tokens_before=before, tokens_after=after)
     if fold is None:
         return CommandAnswer(told, remark="nothing to undo: no fold stands in this session", code=NOTHING_TO_DO)
-    return CommandAnswer(told, f"Undone: fold {fold}; {before:,} → {after:,} tokens")
+    done = f"Undone: fold {fold}; {before:,} → {after:,} tokens"
+    return CommandAnswer(told, done, done=done)
 
 
 def _agree(not_ours: str) -> None:
@@ -109,7 +110,8 @@ def _done(desk: Desk, fold: Fold, what: str) -> CommandAnswer:
     """What was done, and how it is taken back."""
     gone = len(fold.edits[0].drop)
     taken = f": {counted(gone, 'message')} behind it left the context" if fold.layer == "restore" else ""
-    return CommandAnswer(about(desk.session, fold=fold), f"{what}{taken}. Undo with: {undoing(desk.session)}")
+    done = f"{what}{taken}. Undo with: {undoing(desk.session)}"
+    return CommandAnswer(about(desk.session, fold=fold), done, done=done)
 
 
 @click.command()
@@ -125,9 +127,13 @@ def pin(desk: Desk, id: str, remove: bool) -> CommandAnswer:
     keeps to it.
     """
     warn(desk.check_writable())
+    if remove and id in desk.view.index and id not in desk.session.context.pins:
+        told = about(desk.session, id=id, pinned=False)
+        return CommandAnswer(told, remark=f"{id} is not pinned; nothing was written", code=NOTHING_TO_DO)
     message = desk.session.pin(id, not remove)
     told = about(desk.session, id=id, pinned=not remove)
-    return CommandAnswer(told, f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}")
+    done = f"{'No longer pinned' if remove else 'Pinned'}: {what(message)}"
+    return CommandAnswer(told, done, done=done)
 
 
 @click.command()
@@ -152,7 +158,7 @@ def branch(desk: Desk, at: str | None) -> CommandAnswer:
         warn(f"warning: {found.path}: {fault}")
     folds = f", behind {counted(made.folds, 'fold')}" if made.folds else ", before any fold"
     drawn = f"Branched at {made.at}{folds}: {made.records} records in\n{made.path}"
-    return CommandAnswer(_of_branch(found, made), drawn)
+    return CommandAnswer(_of_branch(found, made), drawn, done=drawn)
 
 
 def _of_branch(parent: SessionFile, made: Branch | None) -> dict[str, object]:

@@ -67,7 +67,8 @@ def compact(
     --fallback says otherwise.
     """
     if (by["fallbacks"] or by["native"] or by["base_url"]) and (by["model"] or desk.settings.summary.model) == EXTRACT:
-        raise click.UsageError("--fallback, --native and --base-url go with --model")
+        asks_none = "--model extract asks no model; --fallback, --native and --base-url go with one"
+        raise click.UsageError(asks_none if by["model"] else "--fallback, --native and --base-url go with --model")
     _check(dry_run, yes, format, out)
     planned = desk.asked(policy, focus, by, into=format or "", dry=dry_run)
     warn(planned.warning)
@@ -86,7 +87,8 @@ def compact(
     what = "Folded into" if planned else "Written as it is"
     done = draw_written(what, new) if new else f"Folded. Undo with: {undoing(desk.session)}"
     receipt = "" if shown is planned and not yes else _receipt(planned)
-    return CommandAnswer({**_told(planned, written=True), "new": new and about_new(new)}, receipt + done)
+    told = {**_told(planned, written=True), "new": new and about_new(new)}
+    return CommandAnswer(told, receipt + done, done=done)
 
 
 def _check(dry_run: bool, yes: bool, format: str | None, out: str | None) -> None:

@@ -26,13 +26,15 @@ if TYPE_CHECKING:
 class CommandAnswer(NamedTuple):
     """What a command answers: `told` as JSON, else `text`; `remark` goes to standard error in any case.
 
-    Nothing is told by a command that has printed its document itself.
+    Nothing is told by a command that has printed its document itself. What was `done` goes to standard error where the
+    output cannot be written.
     """
 
     told: Mapping[str, object] | None
     text: str | Iterable[str | Tinted] = ""
     remark: str = ""
     code: int = 0
+    done: str = ""
 
 
 def about(session: SessionFile, **told: object) -> dict[str, object]:
@@ -65,19 +67,29 @@ def answering(command: Callable[..., CommandAnswer]) -> Callable[..., None]:
     @wraps(command)
     def answered(as_json: bool, **given: object) -> None:
         answer = command(**given)
-        if as_json and answer.told is not None:
-            say_json(answer.told)
-        elif isinstance(answer.text, Exact):
-            hand_on(answer.text)
-        elif not isinstance(answer.text, str):
-            say_tinted(answer.text)
-        elif answer.text:
-            say(answer.text)
+        try:
+            _print(answer, as_json=as_json)
+        except BrokenPipeError:
+            raise
+        except OSError:
+            warn(answer.done)
+            raise
         warn(answer.remark)
         if answer.code:
             click.get_current_context().exit(answer.code)
 
     return answered
+
+
+def _print(answer: CommandAnswer, *, as_json: bool) -> None:
+    if as_json and answer.told is not None:
+        say_json(answer.told)
+    elif isinstance(answer.text, Exact):
+        hand_on(answer.text)
+    elif not isinstance(answer.text, str):
+        say_tinted(answer.text)
+    elif answer.text:
+        say(answer.text)
 
 
 def on_session(command: Callable[..., CommandAnswer]) -> Callable[..., CommandAnswer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class Seconds(click.FloatRange):
+    """So many seconds, more than none."""
+
+    def __init__(self) -> None:
+        super().__init__(0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        seconds = super().convert(value, param, ctx)
+        if math.isnan(seconds):  # which is neither below the range nor above it
+            self.fail(f"{value} is no number of seconds.", param, ctx)
+        return seconds
+
+
 BEAT = 0.5
 """Seconds between two looks of the line that says how long a model has been asked."""
 
@@ -38,9 +53,7 @@ policy_option = click.option(
 )
 
 MODEL_OPTIONS = (
-    click.option(
-        "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="For one call of a model."
-    ),
+    click.option("--timeout", type=Seconds(), metavar="SECONDS", help="For one call of a model."),
     click.option("--base-url", metavar="URL", help="Where the model is served; OpenAI's dialect unless named."),
     click.option(
         "--native/--no-native",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from os import listdir
-from os.path import dirname, join, splitext
+from os.path import dirname, exists, join, splitext
 
 from foldline._decoding import SUFFIXES
 from foldline._errors import ConfigError
@@ -39,6 +39,8 @@ def preset(name: str, *, path: str = "policy", key: str = "") -> Policy:
         return _own(name)
     if name in _theirs():
         return _theirs()[name]
+    if exists(name):
+        return read_policy(name)
     raise ConfigError(unknown("policy", name, names()), path=path, key=key)
 
 
