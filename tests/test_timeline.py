@@ -1988,11 +1988,13 @@ def test_what_the_agent_answered_has_its_place_beside_long_requests() -> None:
         return user(f"Thank you for the list of pier {n}. A few more things before I decide:\n\n{asked}")
 
     def answer(n: int) -> Message:
+        lamps = f"the {n + 30} lamps of pier_{n} are lit until {n + 2} in the morning"
+        alerts = f"I can't watch the {n + 30} lamps from here; ask again at {n + 7} in the morning."
         return says(
-            f"Thank you, Anna, that is noted for pier {n}.\n\n- Lamps: all of them are as they were last week, as the keeper says.\n"
-            f"- Alerts: I can't watch the lamps of pier_{n} from here; you have to ask again.\n- The rest is as you wrote it."
+            f"Thank you, Anna, {n} of your wishes are noted.\n\n- Lamps: {lamps}, as the keeper of week {n} says.\n"
+            f"- Alerts: {alerts}\n- Boats: {n + 50} wait at pier {n} since Tuesday.\n- Ropes: {n + 60} of them are dry."
         )
 
     talk = [message for n in range(1, 7) for message in (wish(n), answer(n))]
-    told = happened([*talk, user("Good, that is all.")], 1_600)
-    assert [n for n in range(1, 7) if not any(f"pier_{n} from here" in line for line in told)] == []
+    told = happened([*talk, user("Good, that is all.")], 2_000)
+    assert [n for n in range(1, 6) if not any(f"ask again at {n + 7} in" in line for line in told)] == []
