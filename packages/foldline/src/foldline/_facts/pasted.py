@@ -14,6 +14,8 @@ _PRINTED = (
     r"File \"[^\"\n]+\", line \d|Traceback \(most recent|goroutine \d+ \[|npm (?:ERR!|error) |"
     r"(?:Uncaught |Caused by: )?(?:[\w.]{1,80}[a-z_](?:Error|Exception|Warning)|Error|ERROR|error|fatal|panic)"
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
+    # a browser's console: what a script was called from, a request by its method
+    r"[\w.()$<> -]{1,80} @ [\w.-]{1,80}(?:\?\w+=\w+)?:\d+|[\w.-]{1,80}(?:\?\w+=\w+)?:\d{1,6}(?::\d+)? +(?:GET|POST|PUT|PATCH|DELETE|OPTIONS|HEAD|Uncaught|WebSocket|Failed to) |"
     # steps of the build of an image
     r"#\d{1,3} (?:\[[^\]\n]{1,60}\] |\d+\.\d{1,3} |DONE \d|CACHED$|sha256:|exporting |naming to |transferring )|"
     # runners of tests: what came of each
