@@ -61,8 +61,11 @@ SUMS_UP = 60
 LEADING = 60
 """Characters from which words before what leads in a call say something, though they name nothing."""
 
-_UNCAUGHT, _ALARMS = pattern(r"\b(?:Uncaught|[A-Z]\w*(?:Error|Exception)): \S|\bERROR\b|\bFATAL\b"), 2
+_UNCAUGHT, _ALARMS = pattern(r"\b(?:Uncaught|(?:[A-Z]\w*)?(?:Error|Exception)): \S|\bERROR\b|\bFATAL\b"), 2
 """What stands in a line of a paste that says what went wrong, and how many of these are told."""
+
+_CALLED_FROM, _KNOWN = pattern(r"\s*at [^\n]{1,160}:\d+:\d+\)?$"), 100
+"""How a line of a trace begins that says from where something was called; the letters by which a line is known that is cut."""
 
 _TAG_LINE = pattern(
     r"^[ \t]*</?(?:thoughts?|thinking|reasoning|reflection|analysis|observation|system_information|(?:format|response|example)_(?:example|response)"
@@ -278,8 +281,10 @@ class Said:
     def _paste(self, text: str, at: int, part: int) -> None:
         """Tells of what was pasted how it begins and ends, and the lines that somebody wrote of."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        wanted = self._pieces.wanted_lines(text, _PASTED)
-        raised = islice((line for line in lines if _UNCAUGHT.search(line)), _ALARMS)
+        raised = [*islice((line[:LONGEST] for line in lines if _UNCAUGHT.search(line)), _ALARMS)]
+        known = [line[:_KNOWN] for line in raised]
+        of_calls = (line for line in self._pieces.wanted_lines(text, _PASTED) if not _CALLED_FROM.match(line))
+        wanted = [line for line in of_calls if line[:_KNOWN] not in known]
         whole = " ".join(text.split())
         chosen = dict.fromkeys((*lines[:1], *wanted, *raised, *lines[-1:]))
         for line in sorted(chosen, key=lambda line: whole.find(" ".join(line.split()).strip("… "))):
