@@ -286,7 +286,8 @@ class Said:
         of_calls = (line for line in self._pieces.wanted_lines(text, _PASTED) if not _CALLED_FROM.match(line))
         wanted = [line for line in of_calls if line[:_KNOWN] not in known]
         whole = " ".join(text.split())
-        chosen = dict.fromkeys((*lines[:1], *wanted, *raised, *lines[-1:]))
+        around = [line for line in lines if not _CALLED_FROM.match(line)] or lines
+        chosen = dict.fromkeys((*around[:1], *wanted, *raised, *around[-1:]))
         for line in sorted(chosen, key=lambda line: whole.find(" ".join(line.split()).strip("… "))):
             self._pieces.tell(line[:LONGEST], at, part, "excerpt", "user")
 
