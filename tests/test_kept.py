@@ -285,3 +285,14 @@ def test_what_leads_in_code_that_is_left_out_says_so(lead: str, told: str) -> No
     )
     assert told in text
     assert "desk_3.nix" not in text
+
+
+def test_a_list_that_is_told_in_part_in_a_report_that_is_told_in_short_says_that_it_has_more() -> None:
+    items = "\n".join(f"- The lock of mirror_{n} in `src/lock_{n}.py` is held by worker_{n % 3}." for n in range(9))
+    others = "\n".join(f"- The cursor of desk_{n} in `src/desk_{n}.py` was read before row {n * 7}." for n in range(9))
+    told = f"The export waits for locks.\n\n## Locks\n\n{items}\n\n## Cursors\n\n{others}\n\n## Verdict\n\nThe locks have to go before the cursors do."
+    pages = [extract(Brief(room), [ASKED, says(told), LATER, *EDIT]).text for room in range(250, 900, 15)]
+    short = [text for text in pages if "(in short)" in text and "Cursors" in text and "lock_8.py" not in text]
+    assert short
+    for text in short:
+        assert "…" in text[text.index("Locks") : text.index("Cursors")]

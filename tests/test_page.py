@@ -1518,10 +1518,15 @@ def test_who_only_says_to_go_on_wants_what_was_asked_before(words: str) -> None:
 
 
 def test_of_a_trace_that_was_pasted_the_error_is_told_and_no_frame() -> None:
-    frames = "\n".join(f"    at Module.load [as .ts] (/srv/rows/node_modules/ts-node/src/index_{n}.ts:162{n}:12)" for n in range(9))
+    frames = "\n".join(
+        f"    at Module.load [as .ts] (/srv/rows/node_modules/ts-node/src/index_{n}.ts:162{n}:12)" for n in range(9)
+    )
     trace = f"$ npm run dev\n> rows@0.1.0 dev\nError: listen EADDRINUSE: address already in use :::8080\n{frames}\n[nodemon] app crashed"
     known = says("I read node_modules/ts-node/src/index_4.ts:1624:12 and the port 8080.")
-    text = page([user("Start the rows, please."), says("Run npm run dev."), user(trace), known, user("Go on."), says("Done.")], 2_000)
+    text = page(
+        [user("Start the rows, please."), says("Run npm run dev."), user(trace), known, user("Go on."), says("Done.")],
+        2_000,
+    )
     assert "Error: listen EADDRINUSE: address already in use :::8080" in text
     assert "at Module.load" not in text
 

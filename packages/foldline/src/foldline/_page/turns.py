@@ -193,6 +193,7 @@ class Turns:
         for each in group:
             piece = replace(each.piece, over=each.piece.over or self._over(each, last))
             skips = each.place > last.place + 1
+            text += self._rest_of_list(last, each) if skips and not gap else ""
             heads = "".join(f"\n{line}" for line in lists.headings(piece))
             if piece.item:
                 lines = lists.lines(piece)
@@ -213,6 +214,13 @@ class Turns:
             listed |= piece.item
             last = each
         return text[1:]
+
+    def _rest_of_list(self, last: Candidate, each: Candidate) -> str:
+        """A line for the other items of a list that was told last, where the next piece stands in none of its lines."""
+        piece, behind = last.piece, self._pieces[last.place + 1]
+        is_one = piece.item and behind.item and (piece.under, piece.depth) == (behind.under, behind.depth)
+        ends = (each.piece.under, each.piece.depth) != (piece.under, piece.depth)
+        return f"\n{'  ' * (piece.depth + 1)}{GAP.strip()}" if is_one and ends else ""
 
     def _over(self, each: Candidate, last: Candidate) -> str:
         """The headings that stand over a list in a list, where what begins that is left out behind the `last` piece that is told."""
