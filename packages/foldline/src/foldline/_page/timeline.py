@@ -42,7 +42,7 @@ what was worked through since."""
 ANSWERED_WORDS, ANSWERED_HEAD = 400, 280
 """The same of one that a report answered while the user asked for more since."""
 
-ANSWERED_SHARE, ANSWERED_LEAST = 12, 160
+ANSWERED_SHARE, ANSWERED_LEAST = 10, 160
 """The part of the room that one such message may take, and the tokens that it may in any case: what came of it is told as well."""
 
 CHEAP_WORDS = 0.25
