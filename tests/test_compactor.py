@@ -320,6 +320,39 @@ def test_an_overflow_without_numbers_still_gives_a_smaller_history() -> None:
     assert compactor.budget.window == 1_000_000
 
 
+def test_a_second_refusal_of_what_was_sent_before_the_fold_teaches_no_overhead() -> None:
+    history = turns(40)
+    tokens = size(history)
+    compactor = Compactor(window=1_000_000, summarizer=tells)
+    compactor.fit(history)
+    compactor.fit(list(history))
+    first = compactor.recover(overflow(tokens // 3, tokens), history)
+    assert compactor.recover(overflow(tokens // 3, tokens), list(history)) == first
+    assert compactor.fit(history) == first
+    assert compactor.meter.overhead == 0
+
+
+def test_a_second_refusal_comes_behind_the_bill_of_what_was_folded_as_well() -> None:
+    history = turns(40)
+    tokens = size(history)
+    compactor = Compactor(window=1_000_000, summarizer=tells)
+    compactor.fit(history)
+    first = compactor.recover(overflow(tokens // 3, tokens), history)
+    compactor.observe({"usage": {"prompt_tokens": size(first), "completion_tokens": 5}})
+    assert compactor.recover(overflow(tokens // 3, tokens), history) == first
+    assert compactor.count.tokens == size(first)
+
+
+def test_a_refusal_of_what_was_folded_is_learned_and_folded_for() -> None:
+    history = turns(40)
+    tokens = size(history)
+    compactor = Compactor(window=1_000_000, summarizer=tells)
+    compactor.fit(history)
+    first = compactor.recover(overflow(tokens // 2, tokens), history)
+    again = compactor.recover(overflow(tokens // 4, size(first) + 200), history)
+    assert size(again) + 200 <= tokens // 4
+
+
 class RateLimitError(Exception):
     """As an SDK raises it."""
 

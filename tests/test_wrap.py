@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib.util import find_spec
 from typing import Any
@@ -17,7 +18,7 @@ from foldline import CannotFit, ConfigError, Event, Folded, Rewound, Skipped
 from foldline.extend import Text
 from providers import Provider, Request, answers, status
 from strict import DIALECTS, Strict
-from test_compactor import assistant, overflow, turns, user
+from test_compactor import assistant, overflow, size, turns, user
 from test_overflow import OTHERS, TOO_LONG, anthropic
 from test_sdk_loops import AWAITED, LOOPS, OUTPUT, litellm, request
 
@@ -301,6 +302,61 @@ def test_what_looks_alike_is_raised_as_it_came(name: str, body: Any, code: int) 
             ask(client_of(provider), turns(40))
         assert raised.value.status_code == code
         assert len(provider.requests) == 1
+
+
+def refuses_above(limit: int, body: Callable[[int], Any]) -> Any:
+    """Answers what has at most so many tokens by our count, with a bill, and refuses the rest with the body for its size."""
+
+    def reply(handler: Any, asked: Request) -> None:
+        tokens = size(sent_in(asked))
+        ok = answers("Done.", input_tokens=tokens, output_tokens=2)
+        (ok if tokens <= limit else status(400, body(tokens)))(handler, asked)
+
+    return reply
+
+
+def five_at_once(url: str) -> None:
+    """Five threads that send one history through one client at the same time, and a call behind them."""
+    with closing(openai.OpenAI(base_url=url, api_key="none", max_retries=0)) as client:
+        wrapped = foldline.wrap(client, window=1_000_000)
+        together = threading.Barrier(5)
+
+        def work() -> None:
+            together.wait()
+            ask(wrapped, as_large_as(17_000))
+
+        with ThreadPoolExecutor(5) as pool:
+            for done in [pool.submit(work) for _ in range(5)]:
+                done.result()
+        ask(wrapped, as_large_as(17_000))
+
+
+def five_awaited(url: str) -> None:
+    """The same by five tasks."""
+
+    async def work() -> None:
+        async with openai.AsyncOpenAI(base_url=url, api_key="none", max_retries=0) as client:
+            wrapped = foldline.wrap(client, window=1_000_000)
+            create = wrapped.chat.completions.create
+            await asyncio.gather(*(create(model="gpt-5", messages=as_large_as(17_000)) for _ in range(5)))
+            await create(model="gpt-5", messages=as_large_as(17_000))
+
+    asyncio.run(work())
+
+
+UNSTATED = {"error": {"message": "Your input exceeds the context window.", "code": "context_length_exceeded"}}
+
+
+@pytest.mark.parametrize("work", [five_at_once, five_awaited])
+@pytest.mark.parametrize(
+    ("limit", "body"), [(6_000, lambda tokens: overflow(6_000, tokens)), (15_000, lambda _: UNSTATED)]
+)
+def test_calls_that_are_refused_at_the_same_time_are_each_answered_by_one_fold(work: Any, limit: int, body: Any) -> None:
+    with Provider(refuses_above(limit, body)) as provider:
+        work(provider.url)
+        sizes = {size(sent_in(asked)) for asked in provider.requests}
+    assert len(sizes) == 2
+    assert min(sizes) <= limit < max(sizes)
 
 
 def test_a_second_overflow_is_the_callers() -> None:

@@ -32,6 +32,8 @@ class Account:
         self.meter = meter
         self.accepted = 0
         """Tokens of the largest request that was billed."""
+        self.recovered = 0
+        """The weight of what was seen when a refusal was last folded for."""
         self.billed: Billed = Billed()
         self._clock = clock
 
@@ -60,6 +62,16 @@ class Account:
     def believes(self, refusal: ContextOverflow) -> bool:
         """Whether what a refusal states can be true of this model: nothing, or a limit that was not passed before."""
         return not refusal.limit or refusal.limit >= max(LEAST_WINDOW, self.accepted)
+
+    def is_earlier(self, refusal: ContextOverflow, weight: int, *, seen: bool | None) -> bool:
+        """Whether a refusal is of a request that was sent before another's was folded for, and not of that `weight`.
+
+        `seen` is whether what was sent is what the model sees; where nobody says, the size that the refusal states does.
+        """
+        if not self.recovered or seen is not None:
+            return bool(self.recovered) and not seen
+        before, now = self.meter.total(self.recovered).tokens, self.meter.total(weight).tokens
+        return bool(refusal.tokens) and (refusal.tokens or 0) ** 2 > before * now and before > now
 
     def hear(self, refusal: ContextOverflow, weight: int | None) -> None:
         """Learns what a refusal states: the limit, and the size of what was sent where that weighs `weight`."""

@@ -25,7 +25,7 @@ from foldline._compactor.watching import Watch
 from foldline._compactor.writer import Writer
 from foldline._engine.driving import Waiting, adriven, asking, driven, run
 from foldline._engine.steps import Step, caps
-from foldline._errors import ProviderError, ReplyCutOff
+from foldline._errors import ContextOverflow, ProviderError, ReplyCutOff
 from foldline._fold import Fold
 from foldline._messages import Message, Opaque, Speaker, Text, Usage, replace
 from foldline._models import Model, warn_of_unknown
@@ -269,7 +269,9 @@ class Compactor:
             if usage is not None and usage.prompt and self._history.as_sent:
                 self._account.bill(usage, self._history.seen.weight)
 
-    def recover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
+    def recover(
+        self, error: BaseException | Any, messages: Sequence[Item], *, sent: Sequence[Item] | None = None
+    ) -> list[Item]:
         """The history to send again, once, after the provider refused one as too long.
 
         The true limit is learned from the error where it states one that can be true; else, or where what was sent keeps that
@@ -278,12 +280,17 @@ class Compactor:
 
         A reply that hit its output limit may be given, too, where `reactive.length` is set: calls that it left incomplete
         go, and a window filled beyond a mark is folded. Raises `ReplyCutOff` where it is not, since no fold would help.
-        """
-        return driven(self._recovering(error, messages))
 
-    async def arecover(self, error: BaseException | Any, messages: Sequence[Item]) -> list[Item]:
+        `sent` is what was handed out for the request, which says it where several are under way: one that was sent before
+        another's refusal was folded for teaches nothing of what is seen now, and is answered with that where it may do.
+        """
+        return driven(self._recovering(error, messages, sent))
+
+    async def arecover(
+        self, error: BaseException | Any, messages: Sequence[Item], *, sent: Sequence[Item] | None = None
+    ) -> list[Item]:
         """The same as `recover`; only for a reply that was cut off is somebody waited for."""
-        return await adriven(self._recovering(error, messages))
+        return await adriven(self._recovering(error, messages, sent))
 
     def due(self, messages: Sequence[Item]) -> bool:
         """Whether `fit` would fold these messages now: a mark is passed, and something can be folded."""
@@ -477,7 +484,9 @@ class Compactor:
             version = self._history.version
         return (yield from self._made(begun, messages, version)) if begun else sent
 
-    def _recovering(self, error: BaseException | Any, messages: Sequence[Item]) -> Generator[Waiting, Any, list[Item]]:
+    def _recovering(
+        self, error: BaseException | Any, messages: Sequence[Item], sent: Sequence[Item] | None
+    ) -> Generator[Waiting, Any, list[Item]]:
         """The steps of `recover`."""
         if self.policy.reactive.length and not isinstance(error, BaseException) and cut_off(error):
             return (yield from self._continuing(messages))
@@ -486,11 +495,16 @@ class Compactor:
             raise error if isinstance(error, BaseException) else ProviderError(str(error)[:500])
         with self._turns:
             history, account = self._history, self._account
-            sent = history.seen.weight if history.as_sent else None
+            weight = history.seen.weight if history.as_sent else None
             size = history.count.tokens
-            account.hear(found, sent)
+            earlier = account.is_earlier(found, history.seen.weight, seen=None if sent is None else history.shows(sent))
+            account.hear(found, None if earlier else weight)
             self._take(messages)
-            account.refused(found, history.count.tokens if sent is None else size)
+            if not earlier:
+                account.refused(found, history.count.tokens if weight is None else size)
+                account.recovered = history.seen.weight
+            elif self._recovered(found):
+                return self._hand_out()
             most = round(min(account.budget.limit, history.count.tokens) * RECOVERY_SHARE)
             media: list[Step] = []
             if found.unit == "bytes" and (fewer := self._fill.fewer_bytes(RECOVERY_SHARE)):
@@ -510,6 +524,12 @@ class Compactor:
             why = f"the reply hit its output limit, and no fold would help: {left:,} tokens of the window are left"
             raise ReplyCutOff(why, available=left)
         return sent
+
+    def _recovered(self, refusal: ContextOverflow) -> bool:
+        """Whether what is seen is as small as a fold after the refusal of an earlier request would make it."""
+        before = self._account.meter.total(self._account.recovered).tokens
+        most = RECOVERY_SHARE * min(self._account.budget.limit, before)
+        return refusal.unit == "tokens" and self._history.count.tokens <= most
 
     def _may_react(self, *, allowed: bool) -> bool:
         """Whether the policy answers once more, and counts that it does."""

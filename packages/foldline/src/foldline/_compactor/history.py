@@ -303,6 +303,11 @@ class History:
         self._sent = self.version
         return self.items
 
+    def shows(self, sent: Sequence[Item]) -> bool:
+        """Whether what was handed out is what the model sees."""
+        items = self.items
+        return len(items) == len(sent) and all(one is other or one == other for one, other in zip(items, sent))
+
     @property
     def as_sent(self) -> bool:
         """Whether the model still sees what was handed out last."""

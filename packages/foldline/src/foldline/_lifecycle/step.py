@@ -85,13 +85,13 @@ def _steps(
         except Exception as error:
             if tried and (found := read_overflow(error)) is not None:
                 raise _refused(compactor, found) from error
-            sent, tried = compactor.recover(error, messages), True
+            sent, tried = compactor.recover(error, messages, sent=sent), True
             continue
         compactor.observe(reply)
         if tried or not cut_by_window(reply, compactor.budget.window):
             return reply
         full = ContextOverflow("the window was full before the reply was whole")
-        sent, tried = compactor.recover(full, messages), True
+        sent, tried = compactor.recover(full, messages, sent=sent), True
 
 
 def _refused(compactor: Compactor, found: ContextOverflow) -> ContextOverflow:

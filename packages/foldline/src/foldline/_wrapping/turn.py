@@ -155,7 +155,8 @@ class Turn:
             return False
         self._recovers = False
         try:
-            self._sent = self.talk.sent = self.talk.compactor.recover(said, self._whole())
+            self._sent = self.talk.compactor.recover(said, self._whole(), sent=self._sent)
+            self.talk.sent = self._sent
         except Exception as error:  # noqa: BLE001 - the caller hears what the provider said
             self._tell(f"an overflow was not recovered: {error}")
             if isinstance(said, BaseException):
