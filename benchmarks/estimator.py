@@ -32,7 +32,7 @@ from foldline._tokens.exact import exact
 from foldline.extend import estimate
 
 SPLINTR = {"o200k": "o200k_base", "gemma": "gemma3", "llama": "llama3", "qwen": "qwen3", "deepseek": "deepseek_v3",
-           "mistral": "mistral_v3", "glm": "glm4", "kimi": "kimi_k2"}  # fmt: skip
+           "mistral": "mistral_v3", "glm": "glm4", "kimi": "kimi_k2", "cl100k": "cl100k_base"}  # fmt: skip
 CTOK = {"claude3": "3.0", "claude4.7": "4.8"}
 LEAST = 500
 PER_KIND = 300_000

@@ -20,6 +20,7 @@ from foldline.extend import (
     Thinking,
     decode_all,
     extract,
+    model,
     replace,
     text_of,
     view_of,
@@ -55,6 +56,12 @@ def test_a_hard_budget_is_kept_by_the_tokenizer_or_less_the_counts_own_error(mos
         assert (weigh_exactly(messages) or 0) <= most
     else:
         assert sum(weigh_all(messages)) * (1 + TEXT_ERROR) <= most
+
+
+def test_gpt_4_is_counted_by_its_own_vocabulary_where_that_is_here() -> None:
+    messages = [Message("user", (Text("昨夜のジョブは二時半に止まりました。"),))]
+    counted = exact("昨夜のジョブは二時半に止まりました。", "cl100k_base")
+    assert weigh_exactly(messages, model("gpt-4").family) == (None if counted is None else counted + 4)
 
 
 def test_what_fits_for_certain_is_left_as_it_is() -> None:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from foldline._patterns import pattern
 
-Family = Literal["o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi"]
+Family = Literal["o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi", "cl100k"]
 Compaction = Literal["", "anthropic-on-demand", "anthropic-threshold", "openai-compact"]
 
 DEFAULT_WINDOW = 128_000
@@ -197,6 +197,7 @@ _MAKERS: tuple[tuple[str, str, Family], ...] = (
     (r"deepseek.*distill-(?:llama)", "deepseek", "llama"),
     (r"deepseek.*distill-(?:qwen)", "deepseek", "qwen"),
     (r"claude|opus$|sonnet$|haiku$|fable$|mythos$", "anthropic", "claude3"),
+    (r"gpt4(?:-turbo|-32k|-vision|-\d{4}|$)|gpt3-?5", "openai", "cl100k"),
     (r"gpt|o[1-9](?:-|$)|chatgpt|codex|davinci|computer-use", "openai", "o200k"),
     (r"gemini|gemma|codegemma|learnlm|medgemma", "google", "gemma"),
     (r"llama|codellama|hermes", "meta", "llama"),

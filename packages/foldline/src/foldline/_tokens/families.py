@@ -6,8 +6,8 @@ from pkgutil import get_data
 
 __all__ = ["EDGE", "FAMILIES", "place", "read_table"]
 
-FAMILIES = ("o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi")
-"""OpenAI, Claude before and from 4.7, Gemini, and those of the open models."""
+FAMILIES = ("o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi", "cl100k")
+"""OpenAI, Claude before and from 4.7, Gemini, those of the open models, and OpenAI up to GPT-4 Turbo."""
 
 EDGE = b"\xff"
 """What stands around a text in the estimator's windows: a byte that UTF-8 has no use for."""

@@ -43,7 +43,7 @@ def summary_frame(tokens: int) -> int:
     return MESSAGE_FRAME + (SHORT_FRAME if tokens < SURELY_SHORT else SUMMARY_FRAME)
 
 
-ENCODINGS = {"o200k": "o200k_base"}
+ENCODINGS = {"o200k": "o200k_base", "cl100k": "cl100k_base"}
 """The vocabularies that may be installed, by the family of tokenizers that they are the whole of."""
 
 SIGNATURE_HEAD, HIDDEN_SIGNATURE = 200, 3.6
