@@ -351,7 +351,9 @@ UNSTATED = {"error": {"message": "Your input exceeds the context window.", "code
 @pytest.mark.parametrize(
     ("limit", "body"), [(6_000, lambda tokens: overflow(6_000, tokens)), (15_000, lambda _: UNSTATED)]
 )
-def test_calls_that_are_refused_at_the_same_time_are_each_answered_by_one_fold(work: Any, limit: int, body: Any) -> None:
+def test_calls_that_are_refused_at_the_same_time_are_each_answered_by_one_fold(
+    work: Any, limit: int, body: Any
+) -> None:
     with Provider(refuses_above(limit, body)) as provider:
         work(provider.url)
         sizes = {size(sent_in(asked)) for asked in provider.requests}

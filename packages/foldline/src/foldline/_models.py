@@ -19,7 +19,9 @@ from msgspec import Struct
 
 from foldline._patterns import pattern
 
-Family = Literal["o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi", "cl100k"]
+Family = Literal[
+    "o200k", "claude3", "claude4.7", "gemma", "llama", "qwen", "deepseek", "mistral", "glm", "kimi", "cl100k"
+]
 Compaction = Literal["", "anthropic-on-demand", "anthropic-threshold", "openai-compact"]
 
 DEFAULT_WINDOW = 128_000
