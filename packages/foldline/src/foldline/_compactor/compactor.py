@@ -14,7 +14,6 @@ from foldline._compactor.alignment import places_in
 from foldline._compactor.background import Begun, moved
 from foldline._compactor.checks import check, check_format
 from foldline._compactor.codec import Item, codec_of, listed
-from foldline._compactor.doubt import text_error
 from foldline._compactor.events import Event, FoldDue, Telling, Verdict
 from foldline._compactor.folds import Folds
 from foldline._compactor.fullness import Fill
@@ -35,7 +34,7 @@ from foldline._overflow import read as read_overflow
 from foldline._policies import DEFAULT, preset
 from foldline._policy import Budget, Policy, Room, budget_for, reserving, whole_tokens
 from foldline._stages import HEADING, Course, Stage, lists_of, memory_digest, stage_notes
-from foldline._tokens.meter import Count, Meter
+from foldline._tokens.meter import TEXT_ERROR, Count, Meter
 from foldline._tokens.weigh import weigh
 from foldline._view import View
 from foldline._wires.format import HostFormat
@@ -323,15 +322,13 @@ class Compactor:
         """The history in at most `max_tokens`, the overhead included; raises `CannotFit` with what is in the way.
 
         They are counted by the model's tokenizer where the extra `count` and its vocabulary are installed; else they are
-        estimated, and what the estimate may be too low by in the user's language is taken off.
+        estimated, and the estimate's own error is taken off.
         """
         whole_tokens(max_tokens, "fold_to", "max_tokens")
         with self._turns:
             self._take(messages)
             surely = self.count.tokens * (1 + self.count.error)
-            room = max_tokens - self.meter.overhead
-            error = text_error(self._history.messages, room, self.meter.family) if surely > max_tokens else 0.0
-            self._folds.within(max_tokens, "manual", error=error)
+            self._folds.within(max_tokens, "manual", error=0.0 if surely <= max_tokens else TEXT_ERROR)
             return self._hand_out()
 
     async def afold_to(self, messages: Sequence[Item], max_tokens: int) -> list[Item]:
