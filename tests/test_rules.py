@@ -64,6 +64,28 @@ REPORTS = [
 MISSED = ["The deploy goes out on Friday at noon.", "Ignore unstaged LESSONS.md, .entire/ and anything in tmp."]
 """A plan reads like a rule only to who knows that it is one; what is to be ignored reads like what is taken back."""
 
+RECURRING = [
+    "remind me every evening at ten to do ten push-ups", "Every Monday at 9 send me the numbers from the shop.",
+    "wake me each morning at seven", "erinnere mich jeden Abend um 22 Uhr an die Liegestütze",
+    "Schick mir jeden Montag um 9 die Zahlen.", "Recuérdame cada noche a las diez las flexiones.",
+    "mándame todos los lunes a las 9 las ventas", "ingatkan saya setiap malam jam 10 untuk push up",
+    "Kirimkan saya laporan penjualan setiap Senin pagi.", "毎晩10時に腕立て伏せをリマインドして",
+    "毎週月曜の朝に売上を送ってください。", "매일 밤 10시에 팔굽혀펴기 하라고 알려줘", "매주 월요일 아침에 매출을 보내 주세요.",
+    "每天晚上10点提醒我做10个俯卧撑", "每周一上午九点把销售数据发给我。",
+    "Could you please make sure to use the card with the smallest balance for any refund?",
+    "please continue to only show flats under 900 euros",
+]  # fmt: skip
+"""What the agent is to do again and again without being asked, as who runs an assistant orders it."""
+
+RECURS_BY_ITSELF = [
+    "The job runs every night at ten and sends a mail.", "every time I open the page it sends me the old numbers",
+    "make a cron that reminds the users every evening", "add a script that sends me the numbers every Monday",
+    "It reminds me every day of the same thing, why?", "Der Job schickt mir jeden Montag eine Mail.",
+    "El sistema me manda todos los lunes el mismo correo.", "Setiap malam server mengirim saya email yang sama.",
+    "毎朝同じメールが送られてきます。", "매일 아침 같은 메일이 옵니다.", "每天晚上10点服务器会重启", "用户每天早上会收到提醒",
+    "为什么每天早上都提醒我一样的内容？", "每天都发给我一样的报告,烦死了",
+]  # fmt: skip
+
 NO_TABLE = [
     "Gardez les noms des fonctions.", "Nu modifica fișierele din config.", "Rör inte databasen.",
     "Nie zmieniaj pliku config.yaml.", "Ne touche pas à la base de données.", "Non toccare mai i file.",
@@ -105,6 +127,16 @@ def precision_and_recall(rows: Iterable[Row], kinds: set[str]) -> tuple[float, f
 @pytest.mark.parametrize("sentence", HARMLESS)
 def test_what_binds_nobody_is_no_rule(sentence: str) -> None:
     assert lifetime(sentence) == "none"
+
+
+@pytest.mark.parametrize("sentence", RECURRING)
+def test_an_order_that_comes_round_again_stands(sentence: str) -> None:
+    assert rules_in(sentence) == [(sentence, "standing")]
+
+
+@pytest.mark.parametrize("sentence", RECURS_BY_ITSELF)
+def test_what_comes_round_by_itself_is_no_order(sentence: str) -> None:
+    assert rules_in(sentence) == []
 
 
 @pytest.mark.parametrize("sentence", REPORTS)
