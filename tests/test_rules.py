@@ -881,6 +881,43 @@ def test_what_is_ordered_for_good_outlasts_the_work_at_hand(rule: str) -> None:
     assert rule in [each.text for each in facts_of(said).rules]
 
 
+GOALS = {
+    "en": "the berth number {} gets a page of its own with its tides",
+    "de": "der Liegeplatz {} bekommt eine eigene Seite mit seinen Gezeiten und den Namen der Boote",
+    "es": "el atraque {} tiene una página propia con sus mareas y los nombres de los barcos",
+    "id": "dermaga nomor {} punya halaman sendiri dengan pasang surut dan nama kapal yang ada di sana",
+    "ja": "{}番の桟橋には潮の時刻と船の名前が載った専用のページを作る",
+    "ko": "{}번 선착장에는 조석 시간과 배 이름이 있는 전용 페이지를 만든다",
+    "zh": "{}号泊位有自己的页面，列出潮汐时间和船名",
+}
+
+
+def briefed(title: str, order: str, language: str = "en") -> list[Message]:
+    """A long task with a titled list, and the next long one behind it."""
+    goals = "\n".join(f"- {GOALS[language].format(n)}" for n in range(30))
+    return [user(f"{goals}\n\n{title}\n\n- {order}"), says("The pages stand."), user(f"2.\n\n{goals}")]
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "order"),
+    [
+        ("en", "Hard constraints:", "All code stays inside harbour/"), ("en", "## Non-negotiables", "No cloud service"),
+        ("en", "**Ground rules**", "One berth per page"), ("en", "Technical stack:", "Database: PostgreSQL as the only store"),
+        ("en", "### Tech Stack", "Runtime: `tokio`"), ("de", "## Harte Vorgaben", "Keine fremden Dienste"),
+        ("es", "Restricciones inamovibles:", "Ningún servicio externo"), ("id", "Aturan mutlak:", "Tanpa layanan luar"),
+        ("ja", "## 技術スタック", "データベースはPostgreSQLのみ"), ("ko", "절대 규칙:", "외부 서비스 사용 금지"),
+        ("zh", "绝对约束：", "不使用外部云服务"),
+    ],
+)  # fmt: skip
+def test_what_a_long_task_calls_hard_outlasts_it(language: str, title: str, order: str) -> None:
+    assert order in [rule.text for rule in facts_of(briefed(title, order, language)).rules]
+
+
+@pytest.mark.parametrize("title", ["Constraints:", "## Rules of the tide table", "Notes:", "Stack of the old site:"])
+def test_what_a_long_task_only_lists_ends_with_it(title: str) -> None:
+    assert facts_of(briefed(title, "Pages are in two columns")).rules == ()
+
+
 def test_what_is_ordered_again_for_other_work_stands() -> None:
     def ask(work: str, *orders: str) -> Message:
         listed = "\n".join(f"- {each}" for each in orders)

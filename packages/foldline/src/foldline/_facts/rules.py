@@ -164,19 +164,20 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
     found: list[tuple[str, Lifetime]] = []
     title, place = "", 0
     above: Lifetime = "none"
-    quoted = led = bound = False
-    listed = set[str]()
+    quoted = led = hard = bound = False
+    listed, unbent = set[str](), set[str]()
     for each, before in zip(said, ("", *(each.text for each in said))):
         text = _declared(each.text)
         spoken = script_of(text) or language
         quoted &= not each.apart
         bound &= not each.line
-        if each.titled or (len(text) <= _TITLE and _LABEL.fullmatch(text)):
+        if each.titled or (len(text) <= _TITLE and not (hard and each.item) and _LABEL.fullmatch(text)):
             called = _called(text, spoken)
             # what a long task lists ends with the task, and not with the turn
             above = "none" if not each.heads else "standing" if called == "once" and not short else called
             title, place = text, len(found)
             led = text.rstrip("*_").endswith((":", "："))
+            hard = _is_hard(text, spoken)
             quoted = each.titled and not each.heads and called == "none"
             continue
         if short and not quoted and _labelled(each.line, spoken):
@@ -189,10 +190,10 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         kind = judged(text, spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
-        elif (short or led) and kind == "none" != above and not (text.endswith(("?", "？")) or _is_step(each, message)):
+        elif (short or led or hard) and kind == "none" != above and not (text.endswith(("?", "？")) or _is_step(each, message)):
             if title and not turned:
                 found.insert(place, (title, above))
-                listed.add(title)
+                (unbent if hard else listed).add(title)
             title, kind = "", above
         if kind != "none":
             text = _with_sense(text, each.under) if turned else text
@@ -202,13 +203,16 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
             found.append((text, kind))
             if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
                 found.append((text, "standing"))
+            unbent |= {text} if hard and each.item else set()
             listed |= {text} if each.item and not _for_good(text, spoken) else set()
     if short:
         return [(text, "task" if kind == "standing" and of_the_work(text) else kind) for text, kind in found]
     few = MOSTLY * len(listed) < sum(each.item for each in said)
-    return [
-        _of_a_long_task(text, kind, few if text in listed else not _for_good(text, language)) for text, kind in found
-    ]
+
+    def ends(text: str) -> bool:
+        return text not in unbent and (few if text in listed else not _for_good(text, language))
+
+    return [(text, "task" if kind == "standing" and ends(text) else kind) for text, kind in found]
 
 
 def _is_step(each: Sentence, message: str) -> bool:
@@ -222,10 +226,6 @@ def _is_step(each: Sentence, message: str) -> bool:
 def _told_by_title(title: str, spoken: str, short: bool) -> bool:
     """Whether what a title calls its items orders nothing: what was seen, or the plan of a long task."""
     return _shows(title, spoken) or (not short and _plans(title, spoken))
-
-
-def _of_a_long_task(text: str, kind: Lifetime, ends: bool) -> tuple[str, Lifetime]:
-    return text, "task" if ends and kind == "standing" else kind
 
 
 def _widens(each: Sentence, before: str, rule: str) -> bool:
@@ -461,9 +461,15 @@ def _called(title: str, language: str) -> Lifetime:
     """What a line calls that which stands below it."""
     cues = cues_of(language)
     words = normal(title).lower().strip(" *_:")
-    if cues is None or len(title) > _TITLE or not cues.title.match_in(words):
+    if cues is None or len(title) > _TITLE or not (cues.title.match_in(words) or cues.hard.match_in(words)):
         return "none"
     return "once" if cues.once.match_in(words) else "standing"
+
+
+def _is_hard(title: str, language: str) -> bool:
+    """Whether a title says of what stands below it that it is not to be bent, or what all of the work is built with."""
+    cues = cues_of(language)
+    return cues is not None and len(title) <= _TITLE and cues.hard.match_in(normal(title).lower().strip(" *_:"))
 
 
 @lru_cache(maxsize=4_096)
@@ -572,6 +578,8 @@ class Cues(NamedTuple):
     """In capitals: it stands, wherever it is."""
     title: Patterns
     """The items below it stand."""
+    hard: Patterns
+    """The items below it stand for good, also those of a long task."""
     turns: Patterns
     """What stands below it means something else without it."""
     shows: Patterns
