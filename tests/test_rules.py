@@ -139,6 +139,23 @@ def test_what_comes_round_by_itself_is_no_order(sentence: str) -> None:
     assert rules_in(sentence) == []
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "No need, leave it as it is.", "nicht nötig, lass es so wie es ist", "no hace falta, déjalo como está",
+        "tidak usah, biarkan saja seperti itu", "いいえ、そのままで大丈夫です", "아니요, 그대로 두면 됩니다", "不需要了，保持现状即可",
+        "不要，还是当皇帝", "看到了，现在我提出一些修改的意见：第一，推送的内容按平台进行分类，先推送完一个平台再推送下一个平台的信息",
+    ],
+)  # fmt: skip
+def test_what_answers_an_offer_is_no_rule(sentence: str) -> None:
+    assert "standing" not in dict(rules_in(sentence)).values()
+
+
+def test_what_is_to_be_done_from_now_on_in_a_case_stands() -> None:
+    said = "以后你遇到问题的话，就在这里查找，知道方法方案。"
+    assert rules_in(said) == [(said, "standing")]
+
+
 @pytest.mark.parametrize("sentence", REPORTS)
 def test_what_happens_or_is_to_be_built_is_no_rule(sentence: str) -> None:
     assert rules_in(sentence) == []

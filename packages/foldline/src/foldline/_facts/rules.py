@@ -190,7 +190,11 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         kind = judged(text, spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
-        elif (short or led or hard) and kind == "none" != above and not (text.endswith(("?", "？")) or _is_step(each, message)):
+        elif (
+            (short or led or hard)
+            and kind == "none" != above
+            and not (text.endswith(("?", "？")) or _is_step(each, message))
+        ):
             if title and not turned:
                 found.insert(place, (title, above))
                 (unbent if hard else listed).add(title)
