@@ -686,6 +686,14 @@ def test_a_chat_of_gemini_whose_keys_are_sorted_is_known(tmp_path: Path) -> None
     assert lines(session.context.entries) == ["user: To Oslo."]
 
 
+def test_what_an_older_qwen_code_answered_in_a_chat_of_geminis_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "session-2025-11-05T01-40-98d9c5b4.json"
+    path.write_text((SAMPLES / "gemini.json").read_text("utf-8").replace('"type": "gemini"', '"type": "qwen"'), "utf-8")
+    session = reading(str(path))
+    assert lines(session.entries) == lines(reading("gemini.json").entries)
+    assert session.model == "gemini-2.5-flash"
+
+
 def test_plain_lists_of_messages() -> None:
     session = reading("openai.json")
     assert lines(session.entries) == ["system: Be brief.", "user: hi", "assistant: ls:k1", "tool: =k1 a.py"]

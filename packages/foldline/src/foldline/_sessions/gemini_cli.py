@@ -17,11 +17,14 @@ from foldline._sessions.source import Source
 from foldline._sessions.values import Json, count, mapping, mappings, string
 
 _SIGN = re.compile(
-    rb'\s*\{[^{}\[\]]*"(?:projectHash"\s*:|lastUpdated"\s*:[^{}\[\]]*"messages"\s*:\s*\[\s*\{[^{}\[\]]*"type"\s*:\s*"(?:info|user|gemini|error|warning)")'
+    rb'\s*\{[^{}\[\]]*"(?:projectHash"\s*:|lastUpdated"\s*:[^{}\[\]]*"messages"\s*:\s*\[\s*\{[^{}\[\]]*"type"\s*:\s*"(?:info|user|gemini|qwen|error|warning)")'
 )
 _CHANGE = re.compile(rb'(?m)^\s*\{\s*"\$(?:set|rewindTo)"\s*:')
 _STREAMED = re.compile(rb'(?m)^\s*\{\s*"type"\s*:\s*"init"[^\n]*"session_id"\s*:')
 """What `--output-format stream-json` prints begins so; a caller may have put the prompt before it."""
+
+_ANSWERS = ("gemini", "qwen")
+"""What a message of the model is called, by Gemini CLI and by Qwen Code before it had a format of its own."""
 
 _LEFT_OUT = (
     "what `--output-format stream-json` prints leaves out what the model read of tools; the chat of this session, "
@@ -156,7 +159,7 @@ class Chat:
         self.messages = messages
 
     def _see(self, message: Json) -> None:
-        if message.get("type") == "gemini":
+        if message.get("type") in _ANSWERS:
             self.model = string(message.get("model"), self.model)
             if billed := usage_of(message):
                 self._context = billed.context
@@ -216,7 +219,7 @@ def _made(message: Json, apart: set[str], rounds: int) -> Iterator[tuple[str, Me
             yield "", summary(plain(message.get("content")), rounds)
         elif parts:
             yield "", Message("user", parts)
-    elif message.get("type") == "gemini":
+    elif message.get("type") in _ANSWERS:
         calls = list(mappings(message.get("toolCalls")))
         said = {part.id for part in parts if isinstance(part, ToolCall)}
         parts += tuple(call for each in calls if (call := tool_call(each)).id not in said)
