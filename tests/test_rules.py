@@ -58,7 +58,7 @@ REPORTS = [
     "The invoice must be in my spam folder then.", "Emails from the shop always end up in spam.",
     "the user must log in before they see the dashboard", "translate to German: No dogs allowed.",
     "Die Liste bleibt leer.", "Nur der erste Eintrag wird geladen.", "El servidor no puede conectar.",
-    "Todavía no llega.", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
+    "Todavía no llega.", "NO VEO los precios en la caja, necesito que aparezcan", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
     "버튼이 반응하지 않습니다.", "服务器不能访问。", "翻译成英文：请勿践踏草坪。",
 ]  # fmt: skip
 MISSED = ["The deploy goes out on Friday at noon.", "Ignore unstaged LESSONS.md, .entire/ and anything in tmp."]

@@ -1787,6 +1787,18 @@ def test_lines_of_an_output_stand_in_its_order() -> None:
     assert shown == sorted(shown)
 
 
+def test_what_an_agent_announces_whose_calls_were_not_kept_is_no_report() -> None:
+    went_on = [
+        says("The tool `lsof` is not there. Let's try another approach to find the port:"),
+        says("The mirror's host answers with 403 since its certificate was changed. I'll look at the bundle next."),
+    ]
+    report = says("The bundle was older than the certificate. I replaced it, and the export runs again.")
+    lines = happened([ASKED, *went_on, report, LATER])
+    assert "The tool `lsof` is not there. …" not in lines
+    assert any(line.startswith("· The mirror's host answers with 403") for line in lines)
+    assert report.text in lines
+
+
 def test_a_program_that_is_not_there_is_not_told_once_the_agent_went_on_without_it() -> None:
     missing = bash("python -c 'import rows'", "sh: 1: python: command not found\nexit code: 127", error=True)
     went_on = bash("python3 scripts/rows.py", "3 rows")
