@@ -1212,6 +1212,18 @@ def test_of_what_cline_says_around_it_the_message_is_the_users(row: str, said: s
     assert "\n".join(span.text for span in spans_of(row) if span.by == "user") == said
 
 
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<user_request>\n{}\n</user_request>\n\nIf `<user_request>` is empty, infer the task.\n\n# Plan mode\n\nYou MUST NOT edit.",
+        "<USER_REQUEST>\n{}\n</USER_REQUEST>\n<ADDITIONAL_METADATA>\nThe local time is noon.\n</ADDITIONAL_METADATA>",
+    ],
+)
+def test_of_a_prompt_that_holds_a_request_in_a_tag_the_request_is_the_users(around: str) -> None:
+    said = "Count the boats twice."
+    assert [span.text for span in spans_of(around.format(said)) if span.by == "user"] == [said]
+
+
 def test_what_is_typed_behind_pasted_json_on_its_line_is_the_users() -> None:
     said = '{"status":404,"message":["Cannot GET /crane"]}, I think we go round in circles, let us try another way'
     assert without_output(said) == ", I think we go round in circles, let us try another way"

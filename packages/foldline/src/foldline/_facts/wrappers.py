@@ -262,6 +262,9 @@ FRAMES: tuple[Frame, ...] = (
     _frame("</user_message>", r"(?:(?:\[TASK RESUMPTION\]|New (?:message|instructions) |\[\w+\] Result:)(?:(?!<user_message>).)*)?<user_message>(.*?)</user_message>"),
     _frame("</answer>", r"(?:\[ask_followup_question(?:(?!<answer>).)*\] Result:\s*)?<answer>(.*?)</answer>"),
     _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
+    # prompts of users' own that put what follows a command's name into a tag; Antigravity
+    _frame("</user_request>", r"<user_request>(.*?)</user_request>"),
+    _frame("</USER_REQUEST>", r"<USER_REQUEST>(.*?)</USER_REQUEST>"),
     # Terminus
     _frame("\nTask Description:\n", r"You are an AI assistant tasked with solving command-line tasks.*?\nTask Description:\n(.*?)(?=\n+Current terminal state:\n|\Z)", whole=True),
     # Codex in an editor
