@@ -1205,7 +1205,15 @@ def test_a_long_message_that_is_sent_again_is_told_by_what_is_new_in_it() -> Non
     first = user("You take over the watch of the mirrors.\n" + "\n".join(given))
     second = user("You take over the watch of the mirrors.\n" + "\n".join(given) + "\nThe old watch has gone home.")
     told = told_of(
-        [first, second, *EDIT, says("I watch them, and nothing is wrong with any of them so far."), LATER], 3_000
+        [
+            first,
+            says("I take over the watch of all of them."),
+            second,
+            *EDIT,
+            says("I watch them, and nothing is wrong with any of them so far."),
+            LATER,
+        ],
+        3_000,
     )
     assert all(told.count(line) == 1 for line in given)
     assert "**2** > You take over the watch of the mirrors." in told
@@ -1785,6 +1793,32 @@ def test_lines_of_an_output_stand_in_its_order() -> None:
     shown = re.findall(r"Rows of (table_\d)", text)
     assert {"table_1", "table_3", "table_7"} <= {*shown}
     assert shown == sorted(shown)
+
+
+def test_what_was_sent_again_with_more_before_anything_was_done_is_told_once() -> None:
+    begun = user("Could the mirrors never take more than half of the line?")
+    more = user("Could the mirrors never take more than half of the line and of the memory?")
+    lines = happened([begun, user("<turn_aborted>\nThe user interrupted.\n</turn_aborted>"), more, *EDIT, LATER])
+    assert lines[0] == f"**1** > {more.text}"
+    assert not any(begun.text in line for line in lines)
+
+
+@pytest.mark.parametrize("between", [says("It takes a third of it."), *bash("tc -s qdisc", "rate 4Mbit")[:1]])
+def test_what_is_asked_with_more_once_the_agent_spoke_or_worked_is_another_request(between: Message) -> None:
+    begun = user("Could the mirrors never take more than half of the line?")
+    more = user("Could the mirrors never take more than half of the line and of the memory?")
+    assert f"**1** > {begun.text}" in happened([begun, between, more, *EDIT, LATER])
+
+
+def test_a_very_long_report_is_told_in_short_though_it_is_new() -> None:
+    rows = [
+        f"- The mirror number {n} answers in {n} ms and has {n * 7} files of which none is older than a day"
+        for n in range(90)
+    ]
+    report = says("All mirrors were looked at.\n\n" + "\n".join(rows) + "\n\nTwo of them have to be moved.")
+    lines = happened([ASKED, *EDIT, report, LATER], 6_000)
+    assert "Two of them have to be moved." in lines[-1]
+    assert 10 < sum("The mirror number" in line for line in lines) < 60
 
 
 def test_what_an_agent_announces_whose_calls_were_not_kept_is_no_report() -> None:

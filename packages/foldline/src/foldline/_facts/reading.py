@@ -42,6 +42,9 @@ _BLOCK = re.compile(r"^```(?:bash|sh|shell)?[ \t]*\n(.*?)\n```[ \t]*$", re.DOTAL
 _LAST_WORDS = 400
 """Characters of the agent's last words in which its last sentence is looked for."""
 
+_SIGNS = " .!?…。！？"
+"""How a request ends that is sent again with more behind it."""
+
 _CLOSING = 200
 """Characters from which words beside a plan that is brought up to date are more than what is done next."""
 
@@ -183,10 +186,26 @@ def _found(said: Said, pieces: Pieces, plan: Plan, work: Work, end: int) -> Fact
 
 def _once(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> Iterator[tuple[Span, ...]]:
     """The words of each message, but for those of the agent that its next message says again word for word, as clients record
-    what comes in pieces."""
-    for (message, said), (other, again) in pairwise([*zip(messages, spans), (Message("user", ()), ())]):
+    what comes in pieces, and those that the user sent again with more behind them."""
+    over = {*_sent_again(messages, spans)}
+    ahead = pairwise([*zip(messages, spans), (Message("user", ()), ())])
+    for at, ((message, said), (other, again)) in enumerate(ahead):
         twice = message.role == other.role == "assistant" and said == again
-        yield () if twice else said
+        kept = tuple(span for span in said if at not in over or span.by != "user")
+        yield () if twice else kept
+
+
+def _sent_again(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> Iterator[int]:
+    """The messages of the user's that the next one begins with, and goes on, before the agent said or did anything."""
+    before, words = -1, ""
+    for at, message in enumerate(messages):
+        if said := requested(spans[at]) if message.role == "user" else "":
+            more = said.removeprefix(words).strip(_SIGNS) if words else said
+            if more != said and more and not more[0].isdigit():
+                yield before
+            before, words = at, said.rstrip(_SIGNS)
+        elif message.role == "assistant" or any(message.results):
+            words = ""
 
 
 def _asking(messages: Sequence[Message]) -> dict[int, list[str]]:

@@ -23,8 +23,9 @@ AT_LENGTH = 6
 OPENING = 2
 """The sentences by which a report is known: what it says first is what was done."""
 
-NEWEST, SHORT = 3, 300
-"""The newest reports that may be told as wholes, and the tokens of an older one: by its outline who reads on knows what came of it."""
+NEWEST, FULL, SHORT = 3, 900, 300
+"""The newest reports, the tokens up to which one of them is told as a whole, and those of an older one: by its outline who reads on
+knows what came of it."""
 
 LABEL = 40
 """Characters of a sentence that by itself says nothing: the one behind it does."""
@@ -62,7 +63,7 @@ def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) ->
     left = room - _cost(others)
     for shape in _FORMS:
         for i in reversed(range(len(reports))):
-            fuller = shape(reports[i]) if i >= len(reports) - NEWEST else _short(shape(reports[i]))
+            fuller = _within(FULL if i >= len(reports) - NEWEST else SHORT, shape(reports[i]))
             if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
                 forms[i], left = fuller, left - more
     begins = places(map(_first, reports))
@@ -99,7 +100,7 @@ def beyond(found: Iterable[Candidate]) -> set[int]:
     """The places of what is more than is told of another agent's report that nobody summed up."""
     heard = (each for each in found if each.piece.by == "peer")
     texts = [[*some] for _, some in groupby(heard, key=lambda each: (each.piece.at, each.piece.part))]
-    return places(texts) - places(map(_short, texts))
+    return places(texts) - places(_within(SHORT, text) for text in texts)
 
 
 def longer(found: Iterable[Candidate]) -> list[Report]:
@@ -113,13 +114,13 @@ def _cost(some: Iterable[Candidate]) -> int:
     return sum(each.cost for each in some)
 
 
-def _short(form: Report) -> list[Candidate]:
-    """As much of a form as is told of an older report: its rim and what was left open, then its paragraphs, then its lists."""
-    if _cost(form) <= SHORT:
+def _within(most: int, form: Report) -> list[Candidate]:
+    """As much of a form as has room in so many tokens: its rim and what was left open, then its paragraphs, then its lists."""
+    if _cost(form) <= most:
         return [*form]
     told: list[Candidate] = []
     for some in sorted(_units(_outline(form)), key=_rank):
-        if _cost(told) + _cost(some) <= SHORT:
+        if _cost(told) + _cost(some) <= most:
             told += some
         elif len(some) == 1:
             break
