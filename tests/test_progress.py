@@ -118,6 +118,17 @@ def test_where_a_branch_is_none_of_git_nothing_is_said_of_commits() -> None:
     assert noted_in(asked, *EDITED) == []
 
 
+@pytest.mark.parametrize(
+    "messages",
+    [
+        bash("git status --short", "fatal: not a git repository (or any of the parent directories): .git"),
+        [user("Here is how quays are kept: db.add(quay) db.commit() db.refresh(quay)")],
+    ],
+)
+def test_where_the_work_is_in_no_repository_nothing_is_said_of_commits(messages: Sequence[Message]) -> None:
+    assert noted_in(*messages, *EDITED) == []
+
+
 def test_the_folder_of_the_work_is_no_file_that_is_not_committed() -> None:
     made = [
         m for n in (1, 2, 3) for m in runs("write", {"path": f"/srv/harbour/quays/q{n}.py", "content": "x"}, id=f"{n}")

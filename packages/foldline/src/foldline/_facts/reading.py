@@ -200,8 +200,8 @@ def _sent_again(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) 
     before, words = -1, ""
     for at, message in enumerate(messages):
         if said := requested(spans[at]) if message.role == "user" else "":
-            more = said.removeprefix(words).strip(_SIGNS) if words else said
-            if more != said and more and not more[0].isdigit():
+            more = said[len(words) :].strip(_SIGNS) if words and said.startswith(words) else ""
+            if more and not more[0].isdigit():
                 yield before
             before, words = at, said.rstrip(_SIGNS)
         elif message.role == "assistant" or any(message.results):

@@ -19,9 +19,11 @@ _COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
 """How somebody says that something was committed, and how a call is told that may do it."""
 
 _SPEAKS_OF_GIT = pattern(
-    r"(?i)\b(?:git|commit|pull request)\b|\b(?:an?|new|this|that|on|off|from|to|my|same|current) (?:\w+ )?branch\b(?! point)"
+    r"(?i)\b(?:git|(?<!\.)commit|pull request)\b|\b(?:an?|new|this|that|on|off|from|to|my|same|current) (?:\w+ )?branch\b(?! point)"
 )
 _ASKS_GIT = pattern(r"`(?:[^`]*[;&|] ?)?git \w")
+
+_NO_REPOSITORY = "fatal: not a git repository"
 
 _STEP, _STEPS = 100, 200
 """Characters of a step that is done, and of all of them."""
@@ -50,8 +52,10 @@ def _changed(facts: Facts) -> Iterator[str]:
 
 def _in_repository(facts: Facts) -> bool:
     """Whether the work is done in a repository, as far as calls of git and what the user says show."""
+    if facts.repositories or any(p.by == "tool" and _NO_REPOSITORY in p.text for p in facts.pieces):
+        return bool(facts.repositories)
     asked = any(_SPEAKS_OF_GIT.search(request.text) for request in facts.requests)
-    return asked or bool(facts.repositories) or any(p.by == "tool" and _ASKS_GIT.search(p.text) for p in facts.pieces)
+    return asked or any(p.by == "tool" and _ASKS_GIT.search(p.text) for p in facts.pieces)
 
 
 def _tells_of_commits(piece: Piece) -> bool:
