@@ -482,6 +482,7 @@ def test_a_tool_that_opens_a_pull_request_may_say_from_which_branch() -> None:
         ("git status -sb", "## main\n M notes.md", "not committed, not by the agent: notes.md"),
         ("git status --short | head -1", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
         ("git status --short src/rows.py", " M src/rows.py", "not committed: src/dates.py, src/rows.py"),
+        ("git status --short", " M src/rows.py\n?? ../Windows/\n?? ../pagefile.sys", "not committed: src/rows.py"),
     ],
 )  # fmt: skip
 def test_what_git_does_not_list_as_changed_is_committed(command: str, answer: str, line: str) -> None:

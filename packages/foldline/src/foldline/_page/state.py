@@ -205,8 +205,14 @@ def _left_by_others(facts: Facts, known: Repository) -> list[str]:
     if not _is_new(facts, known):
         return []
     own = [f"/{file.path}" for file in facts.files if file.changed]
-    others = [left for left in known.left if not any(_is_in(path, left) for path in own)]
+    others = [left for left in known.left if not (_is_beside(known, left) or any(_is_in(path, left) for path in own))]
     return sorted(others, key=lambda left: len(others) > SINCE and known.marks.get(left) != UNTRACKED)
+
+
+def _is_beside(known: Repository, left: str) -> bool:
+    """Whether a path that git never followed lies outside the folder of the work, in a repository that nothing was committed to: as
+    where somebody began one for a whole disk."""
+    return left.startswith("../") and not known.commit and known.marks.get(left) == UNTRACKED
 
 
 def _is_in(path: str, left: str) -> bool:
