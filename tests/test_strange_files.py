@@ -97,6 +97,17 @@ def test_what_gemini_cli_streams_is_refused_by_what_it_leaves_out(path: Path, fi
     assert (caught.value.path, caught.value.line) == (str(path), first + 1)
 
 
+@pytest.mark.parametrize("kind", ["say", "ask"])
+def test_what_an_editor_shows_of_a_task_of_cline_is_refused_by_what_it_leaves_out(path: Path, kind: str) -> None:
+    shown = [
+        {"ts": 1770000000000, "type": kind, kind: "text", "text": "fix the pool"},
+        {"ts": 1770000000001, "type": "say"},
+    ]
+    path.write_text(json.dumps(shown))
+    with pytest.raises(SessionError, match=r"what the editor shows .* api_conversation_history\.json beside it"):
+        open_session(path)
+
+
 def test_rows_of_type_message_without_a_message_in_them_are_no_log_of_pi(path: Path) -> None:
     write(path, STREAM[1:2] * 3)
     assert recognize(path) == "messages"

@@ -23,10 +23,19 @@ _SIGN = re.compile(
     rb'|[{,]\s*"ts"\s*:\s*\d{13}\s*[,}]'
 )
 
+_SHOWN = re.compile(rb'\s*\[\s*\{\s*"ts"\s*:\s*\d{13}\s*,\s*"type"\s*:\s*"(?:say|ask)"')
+"""How the file begins that an editor shows a task from."""
+
+_LEFT_OUT = (
+    f"what the editor shows of a task leaves out what the model read; its conversation stands in {FILE} beside it"
+)
+
 
 def _recognizes(head: bytes, path: str) -> bool:
     if not head and os.path.isdir(path):
         return os.path.isfile(os.path.join(path, FILE))
+    if _SHOWN.match(head):
+        return True
     return bool(_START.match(head)) and bool(_SIGN.search(head)) and b'"role"' in head
 
 
@@ -37,6 +46,8 @@ def _read(path: str, *, strict: bool = False) -> Reading:
     if not isinstance(history, list):
         raise source.refused("no history of Cline")
     rows = [mapping(row) for row in history]
+    if rows and rows[0].get("type") in ("say", "ask") and "role" not in rows[0]:
+        raise source.refused(_LEFT_OUT)
     folds = list(_folds(rows))
     hidden = _hidden(rows)
     marks = any(_is_marked(row) for row in rows)
