@@ -235,3 +235,18 @@ def test_an_item_that_leads_in_what_is_not_told_of_it_is_not_told() -> None:
     told = earlier([user(led), says("I go on with the printer.")])
     assert not any("What it needs" in line for line in told)
     assert "    - What it brings:" in told
+
+
+def test_sections_in_tags_are_read_by_these() -> None:
+    """As Copilot writes its summaries."""
+    summary = (
+        "<overview>\nThe pool was slow.\n</overview>\n\n<work_done>\n- The lock is held once.\n</work_done>\n\n"
+        "<next_steps>\n- [ ] Measure it.\n</next_steps>\n\n<checkpoint_title>Lock of the pool</checkpoint_title>"
+    )
+    facts = facts_of_prose(summary)
+    assert [(piece.text, piece.section) for piece in facts.pieces] == [
+        ("overview: The pool was slow.", "context"),
+        ("work done: The lock is held once.", "done"),
+        ("next steps: Measure it.", "next"),
+    ]
+    assert [todo.text for todo in facts.todos] == ["Measure it."]

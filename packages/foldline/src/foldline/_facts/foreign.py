@@ -21,14 +21,14 @@ _LED = 40
 """Characters from which a line that leads in code says something without it."""
 
 _HEADING = pattern(
-    r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):|([A-Z][A-Z_]{3,40}):)\s*$"
+    r"^(?:#{1,4}\s+(.+?)|(?:\d{1,2}\.\s+)?\*\*([^*\n]{3,60}?):?\*\*:?|\d{1,2}\.\s+([A-Z][^:\n]{3,60}):|([A-Z][A-Z_]{3,40}):|<(overview|history|[a-z]+(?:_[a-z]+)+)>)\s*$"
 )
 _FILES = pattern(r"<(read|modified)-files>(.*?)</\1-files>", re.DOTALL)
 _LINE_END = pattern(r"\n|\\n")
 """A fork of pi joins its paths with the escape, not with the character."""
 
 _WRAPPER = pattern(
-    r"</?(?:summary|analysis|context_summary|conversation-summary)>|^</?[A-Z_]{4,40}>[ \t]*$|^This session is being continued[^\n]*\n?"
+    r"</?(?:summary|analysis|context_summary|conversation-summary)>|^</?[A-Z_]{4,40}>[ \t]*$|^</(?:overview|history|[a-z]+(?:_[a-z]+)+)>[ \t]*$|^<checkpoint_title>.*$|^This session is being continued[^\n]*\n?"
     r"|^Summary:[ \t]*$|^If you need specific details from before [^\n]*\n?|^(?:Please )?[Cc]ontinue the conversation from where we left[^\n]*\n?",
     re.MULTILINE,
 )
@@ -227,7 +227,7 @@ def _lines(text: str) -> list[tuple[str, int, str]]:
             lines.append((line, 0, ""))
             continue
         depth = len(line) - len(line.lstrip("#")) if found[1] else 3 if line[0].isspace() else 2
-        lines.append((line, depth, found[1] or found[2] or found[3] or found[4]))
+        lines.append((line, depth, found[1] or found[2] or found[3] or found[4] or found[5].replace("_", " ")))
     return lines
 
 
