@@ -122,6 +122,31 @@ def test_a_list_says_what_the_session_itself_says(home: Home, agent: str) -> Non
     assert entry.tokens == pytest.approx(whole.tokens, rel=0.01)
 
 
+def test_sessions_of_copilot_are_listed_by_what_stands_in_their_logs_and_beside_them(home: Home) -> None:
+    """Older logs are files of their own and say no directory; what stands beside a newer one does."""
+    said = {"type": "user.message", "data": {"content": "count the plums"}, "id": "e2"}
+    start = {"type": "session.start", "data": {"sessionId": "c1", "context": {"cwd": "/srv/shop"}}, "id": "e1"}
+    home.write(".copilot/session-state/c1/events.jsonl", [start, said])
+    home.path(".copilot/session-state/c1/workspace.yaml").write_text(
+        "id: c1\ncwd: /srv\nname: Plums\nsummary: |-\n  name: no\n"
+    )
+    home.write(".copilot/session-state/c2/events.jsonl", [said])
+    home.path(".copilot/session-state/c2/workspace.yaml").write_text("id: c2\ncwd: /srv/shop\n")
+    home.write(
+        ".copilot/session-state/c3.jsonl", [{"type": "session.start", "data": {"sessionId": "c3"}, "id": "e1"}, said]
+    )
+    found = {entry.id: (entry.agent, entry.cwd, entry.title, entry.prompt) for entry in home.list()}
+    assert found == {
+        "c1": ("copilot-cli", "/srv/shop", "Plums", "count the plums"),
+        "c2": ("copilot-cli", "/srv/shop", "", "count the plums"),
+        "c3": ("copilot-cli", "", "", "count the plums"),
+    }
+    for entry in home.list():
+        session = open_session(entry.path)
+        assert (session.id, session.cwd) == (entry.id, entry.cwd)
+    assert open_session(home.folder / ".copilot/session-state/c1").id == "c1", "the folder is the session, too"
+
+
 def pi_rows(turns: int) -> Rows:
     log = Log({**HEADER, "cwd": "/srv/shop"})
     for i in range(turns):

@@ -537,6 +537,75 @@ def test_qwen_code(tmp_path: Path) -> None:
     assert told(path) == [("user", "fix it"), ("harness", "You must.")]
 
 
+def copilot(path: Path, *events: dict[str, Any]) -> Path:
+    """A log of Copilot with these messages in the user's role, or with these events, by their type."""
+    rows = [{"type": "session.start", "data": {"sessionId": "c"}, "id": "0"}]
+    rows += [{"type": "user.message", "data": each, "id": str(n)} if "type" not in each else each for n, each in enumerate(events, 1)]  # fmt: skip
+    return lines(path, rows)
+
+
+def test_copilot(tmp_path: Path) -> None:
+    dated = "<current_datetime>2026-05-01T10:00:00.000Z</current_datetime>"
+    sql = "<system_reminder>\n<sql_tables>No tables.</sql_tables>\n</system_reminder>"
+    shell = {"toolCallId": "k", "success": True, "isUserRequested": True, "result": {"content": "3 passed"}}
+    path = copilot(
+        tmp_path / "c.jsonl",
+        {"content": "fix the pool", "transformedContent": f"{dated}\n\n[[PLAN]] fix the pool\n\n{sql}"},
+        {"content": "1", "transformedContent": f"{dated}\n\n1"},
+        {"content": "Fleet deployed: its lock", "transformedContent": "You must deploy sub-agents.\n\nUser request: its lock"},
+        {"content": "You must use pools.", "source": "skill-pools"},
+        {"content": "The lock is held twice.", "source": "agent-a-1"},
+        {"content": "", "transformedContent": "You have not yet marked the task as complete."},
+        {"content": "You must go on.", "isAutopilotContinuation": True},
+        {"type": "system.notification", "data": {"content": "Shell command has completed."}, "id": "n"},
+        {"type": "system.notification", "data": {"content": "shown alone", "kind": {"type": "instruction_discovered"}}, "id": "d"},
+        {"type": "tool.user_requested", "data": {"toolCallId": "k", "toolName": "bash", "arguments": {"command": "pytest"}}, "id": "t"},
+        {"type": "tool.execution_complete", "data": shell, "id": "s"},
+    )  # fmt: skip
+    spans = told(path)
+    assert spans[-1][0] == "tool"
+    assert "3 passed" in spans[-1][1]
+    assert spans[:-1] == [
+        ("harness", f"{dated}\n\n[[PLAN]]"),
+        ("user", "fix the pool"),
+        ("harness", sql),
+        ("harness", dated),
+        ("user", "1"),
+        ("user", "Fleet deployed: its lock"),
+        ("command", "You must deploy sub-agents.\n\nUser request: its lock"),
+        ("command", "You must use pools."),
+        ("peer", "The lock is held twice."),
+        ("harness", "You have not yet marked the task as complete."),
+        ("harness", "You must go on."),
+        ("harness", "Shell command has completed."),
+    ]
+
+
+def test_what_copilot_shows_of_the_request_in_an_editor_is_said_once(tmp_path: Path) -> None:
+    request = "Is <b>the pool</b> slow?\nLook at its lock."
+    given = '<attachments>\n<attachment id="shop">\nDefault branch: main\n</attachment>\n\n</attachments>'
+    content = f"{request}\n <reminder>\nYou must not.\n</reminder>\n{given}\n<userRequest>\n{request}\n</userRequest>"
+    path = copilot(tmp_path / "c.jsonl", {"content": content, "transformedContent": f"{content}\n\n<reminder>\nNo tables.\n</reminder>"})  # fmt: skip
+    assert [text for by, text in told(path) if by == "user"] == [request]
+    path = copilot(tmp_path / "c.jsonl", {"content": f"<userRequest>\n{request}\n</userRequest>"})
+    assert [text for by, text in told(path) if by == "user"] == [request]
+
+
+def test_what_the_user_answers_copilot_and_why_he_refused_is_the_users(tmp_path: Path) -> None:
+    requests = [
+        {"toolCallId": "k1", "name": "ask_user", "arguments": {"question": "Which pool?"}},
+        {"toolCallId": "k2", "name": "bash", "arguments": {"command": "rm -r pool"}},
+    ]
+    refusal = "The user rejected this tool call. User feedback: keep the pool."
+    path = copilot(
+        tmp_path / "c.jsonl",
+        {"type": "assistant.message", "data": {"content": "", "toolRequests": requests}, "id": "1"},
+        {"type": "tool.execution_complete", "data": {"toolCallId": "k1", "success": True, "result": {"content": "User selected: The second"}}, "id": "2"},
+        {"type": "tool.execution_complete", "data": {"toolCallId": "k2", "success": False, "error": {"message": refusal}}, "id": "3"},
+    )  # fmt: skip
+    assert told(path) == [("user", "The second"), ("user", "keep the pool")]
+
+
 def test_aider(tmp_path: Path) -> None:
     path = tmp_path / ".aider.chat.history.md"
     path.write_text(

@@ -287,6 +287,121 @@ def test_why_qwen_code_compressed_is_told_in_our_words(tmp_path: Path, said: str
     assert [fold.trigger for fold in open_session(path).folds()] == [trigger]
 
 
+def test_copilot_events() -> None:
+    session = reading("copilot.jsonl")
+    assert lines(session.entries) == [
+        "system: You are an assistant.",
+        "user: which files are there?",
+        "user: <<overview>\nOne file.\n</overview>>",
+        "user: count its words | <tagged_files>\n* /srv/app/a.txt (3 lines)\n</tagged_files> | [image]",
+        "assistant: I count. | task:k3",
+        "tool: =k3 Nine.",
+        'user: <system_notification>\nAgent "explore" has finished.\n</system_notification>',
+        "assistant: It has nine words.",
+    ], "what a sub-agent said is its own, and what was said while it compacted stands behind the summary"
+    assert (session.id, session.cwd, session.branch) == ("c-1", "/srv/app", "main")
+    assert (session.model, session.window, session.since) == ("claude-sonnet-4.5", 128_000, 4)
+    assert session.overhead == 2_100, "the tools as they were counted last; the prompt stands among the messages"
+    (fold,) = session.folds
+    assert (fold.trigger, fold.receipt.tokens_before, fold.receipt.tokens_after) == ("threshold", 3_500, 3_090)
+    assert lines(session.folded) == [
+        "assistant: (Look first.) | bash:k1 | view:k2",
+        "tool: =k1 a.txt\n<shellId: 0 completed with exit code 0>",
+        "tool: !k2 Path does not exist",
+    ]
+
+
+def copilot(path: Path, *events: tuple[str, dict[str, Any]]) -> Reading:
+    """A session of Copilot with these events, each by its type and its data."""
+    rows = (
+        {"type": type, "data": data, "id": f"e{number}", "timestamp": "2026-05-01T10:00:00Z", "parentId": None}
+        for number, (type, data) in enumerate((("session.start", {"sessionId": "c"}), *events))
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = open_session(path)
+    assert isinstance(session, Transcript)
+    return session.reading
+
+
+def asks(*ids: str) -> tuple[str, dict[str, Any]]:
+    """A reply of Copilot that calls a tool by each of these ids."""
+    requests = [{"toolCallId": id, "name": "bash", "arguments": {}, "type": "function"} for id in ids]
+    return "assistant.message", {"messageId": "m", "content": "", "reasoningText": "hm", "toolRequests": requests}
+
+
+def answers(id: str, text: str) -> tuple[str, dict[str, Any]]:
+    """What a tool answered in Copilot."""
+    return "tool.execution_complete", {"toolCallId": id, "success": True, "result": {"content": text}}
+
+
+@pytest.mark.parametrize("stop", ["abort", "session.resume"])
+def test_calls_that_were_open_when_copilot_stopped_are_answered_and_no_reasoning_is_sent(
+    tmp_path: Path, stop: str
+) -> None:
+    session = copilot(tmp_path / "c", asks("k1", "k2"), answers("k1", "a"), (stop, {}), answers("k2", "too late"))
+    assert lines(session.entries) == [
+        "assistant: bash:k1 | bash:k2",
+        "tool: =k1 a",
+        "tool: !k2 The execution of this tool, or a previous tool was interrupted.",
+    ]
+
+
+def test_a_reply_whose_calls_were_answered_while_copilot_compacted_stands_behind_the_summary(tmp_path: Path) -> None:
+    begun, done = (
+        ("session.compaction_start", {}),
+        ("session.compaction_complete", {"success": True, "summaryContent": "S"}),
+    )
+    session = copilot(tmp_path / "c", answers("k0", "a"), asks("k1"), begun, answers("k1", "b"), done)
+    assert lines(session.entries) == ["user: <S>", "assistant: (hm) | bash:k1", "tool: =k1 b"]
+    failed = ("session.compaction_complete", {"success": False, "error": "rate limited"})
+    session = copilot(tmp_path / "c", asks("k1"), begun, answers("k1", "b"), failed)
+    assert (len(session.entries), session.folds) == (2, ()), "a compaction that failed folded nothing"
+
+
+def test_of_many_messages_copilot_quotes_the_first_and_the_newest_beside_its_summary(tmp_path: Path) -> None:
+    said = [("user.message", {"content": f"message {number}"}) for number in range(30)]
+    done = ("session.compaction_complete", {"success": True, "summaryContent": "S"})
+    session = copilot(tmp_path / "c", *said, done)
+    kept = [*range(4), *range(14, 30)]
+    assert lines(session.entries) == [*(f"user: message {number}" for number in kept), "user: <S>"]
+    assert lines(session.folded) == [f"user: message {number}" for number in range(4, 14)]
+    session = copilot(tmp_path / "c", ("user.message", {"content": "x" * 50_000}), done)
+    assert len(session.entries[0][1].text) <= 30_000
+    assert session.entries[0][1].text.endswith("...<truncated>...")
+
+
+def test_a_call_whose_reply_cannot_be_read_is_told_by_its_start(tmp_path: Path) -> None:
+    started = ("tool.execution_start", {"toolCallId": "k1", "toolName": "bash", "arguments": {"command": "ls"}})
+    copilot(tmp_path / "c", ("user.message", {"content": "look"}), asks("k1"), started, answers("k1", "a.txt"))
+    rows = (tmp_path / "c").read_text().splitlines(keepends=True)
+    rows[2] = rows[2][:40] + "\n"
+    (tmp_path / "c").write_text("".join(rows) + "\0" * 100)
+    session = open_session(tmp_path / "c")
+    assert lines(tuple(session.messages())) == ["user: look", "assistant: bash:k1", "tool: =k1 a.txt"]  # type: ignore[arg-type]
+    assert [str(fault) for fault in session.faults] == ["line 3: not valid JSON", "line 6: not valid JSON"]
+    with pytest.raises(SessionError, match="not valid JSON"):
+        open_session(tmp_path / "c", strict=True)
+
+
+def test_what_copilot_prints_as_it_goes_is_read_with_its_bills_and_without_its_pieces(tmp_path: Path) -> None:
+    bill = {"model": "m", "inputTokens": 100, "outputTokens": 9, "cacheReadTokens": 40, "apiCallId": "r1"}
+    rows = [
+        {"type": "session.tools_updated", "data": {"model": "m"}, "ephemeral": True, "id": "1"},
+        {"type": "user.message", "data": {"content": "hi"}, "id": "2"},
+        {"type": "assistant.message_delta", "data": {"deltaContent": "hel"}, "ephemeral": True, "id": "3"},
+        {"type": "assistant.message", "data": {"content": "let me see", "apiCallId": "r1"}, "id": "4"},
+        {"type": "assistant.message", "data": {"content": "hello", "apiCallId": "r1"}, "id": "5"},
+        {"type": "assistant.usage", "data": bill, "ephemeral": True, "id": "6"},
+        {"type": "assistant.usage", "data": {**bill, "apiCallId": "r2"}, "ephemeral": True, "id": "7"},
+        {"type": "result", "sessionId": "c-2", "exitCode": 0},
+    ]
+    (tmp_path / "out").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session = open_session(tmp_path / "out")
+    assert isinstance(session, Transcript)
+    assert lines(session.reading.entries) == ["user: hi", "assistant: let me see | hello"]
+    assert bills(session.reading) == {"4": Usage(60, 9, 40, 0)}
+
+
 OPENCODE = [
     "user: <Nine words were counted.>",
     "assistant: (first look) | bash:k1 | read:k2",
@@ -715,6 +830,7 @@ OF = {
     "gemini.json": "gemini-cli",
     "gemini.jsonl": "gemini-cli",
     "qwen.jsonl": "qwen-code",
+    "copilot.jsonl": "copilot-cli",
     "opencode.json": "opencode",
     "cline.json": "cline",
     "roo.json": "cline",

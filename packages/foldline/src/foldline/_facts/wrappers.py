@@ -32,6 +32,9 @@ BLOCKS: dict[str, Speaker] = {
     "environment_details": "harness", "file_content": "harness", "attached_files": "harness",
     "open_and_recently_viewed_files": "harness", "additional_data": "harness", "user_info": "harness",
     "project_layout": "harness", "git_status": "harness",
+    # Copilot
+    "current_datetime": "harness", "sql_tables": "harness", "tagged_files": "harness", "github_references": "harness",
+    "tools_changed_notice": "harness", "agent_instructions": "harness", "skill-context": "command", "user_shell_command_output": "tool",
     # Gemini CLI, OpenHands, others
     "session_context": "harness", "EXTRA_INFO": "harness", "system-notification": "harness",
     "system_notification": "harness", "cwd": "harness", "tool_result": "tool", "function_results": "tool",
@@ -267,6 +270,8 @@ FRAMES: tuple[Frame, ...] = (
     _frame("</USER_REQUEST>", r"<USER_REQUEST>(.*?)</USER_REQUEST>"),
     # Terminus
     _frame("\nTask Description:\n", r"You are an AI assistant tasked with solving command-line tasks.*?\nTask Description:\n(.*?)(?=\n+Current terminal state:\n|\Z)", whole=True),
+    # Copilot in an editor, which says the request twice where what it put around that is shown with it
+    _frame("</userRequest>", r"(?:.*?</\w+>\s*)?<userRequest>(.*?)</userRequest>"),
     # Codex in an editor
     _frame("## My request for Codex:", r"# [^\n]*\n.*?## My request for Codex:[^\n]*\n(.*)\Z"),
 )  # fmt: skip
@@ -280,6 +285,7 @@ REFUSALS: tuple[Frame, ...] = (
     _frame("the user said:", r"The user doesn't want to .{0,400}?the user said:\s*\n(.*?)(?=\s*(?:<system-reminder>|\n\nNote: The user's next message|\Z))"),  # Claude Code
     _frame("reason for the rejection:", r"The user doesn't want to .{0,400}?following reason for the rejection:\s*(.*?)(?=\s*(?:<system-reminder>|\n\nNote: The user's next message|\Z))"),  # Claude Code, newer
     _frame("following feedback:", r"The user rejected permission to use this specific tool call with the following feedback:\s*(.*)\Z"),  # opencode
+    _frame("User feedback:", r"The user rejected this tool call\. User feedback:\s*(.*?)\.?\s*\Z"),  # Copilot
     _frame("<feedback>", r"(?:\[[^\n]*\] Result:\s*)?The user denied this operation[^<]{0,200}<feedback>(.*?)</feedback>"),  # Cline
     _frame('"denied"', r'\{"status":\s*"denied".*?"feedback":\s*"((?:[^"\\]|\\.)*)"'),  # Roo Code
 )  # fmt: skip
@@ -368,11 +374,15 @@ SPEAKS: dict[str, str] = {
     "attempt_completion": "result", "plan_mode_respond": "response",  # Cline
     "finish": "message", "submit_final": "answer", "final_answer": "answer", "respond": "content",  # OpenHands, smolagents, tau-bench
     "ExitPlanMode": "plan", "exit_plan_mode": "plan",  # Claude Code, Qwen Code
+    "task_complete": "summary",  # Copilot
 }  # fmt: skip
 """Tools that speak beside those that ask: the argument in which the agent says something to the user."""
 
-THINKS: dict[str, str] = {"think": "thought", "sequentialthinking": "thought", "update_topic": "summary"}
-"""Tools that do nothing but note a thought down, as OpenHands, tau-bench and Gemini CLI have them: the argument in which it stands."""
+THINKS: dict[str, str] = {
+    "think": "thought", "sequentialthinking": "thought", "update_topic": "summary", "report_intent": "intent",
+}  # fmt: skip
+"""Tools that do nothing but note a thought down, as OpenHands, tau-bench, Gemini CLI and Copilot have them: the argument in which it
+stands."""
 
 ATTACHED = ("--- Content from referenced files ---", "--- End of content ---")
 """Between which texts Gemini CLI and Qwen Code put the files that a user named."""

@@ -20,7 +20,7 @@ GROUP = "foldline.sessions"
 """The entry points by which packages offer formats."""
 
 OURS = (
-    "pi", "openclaw", "codex", "gemini_cli", "qwen", "claude_code", "swe_agent", "opencode", "atif", "openhands", "cline",
+    "pi", "openclaw", "codex", "gemini_cli", "qwen", "claude_code", "copilot", "swe_agent", "opencode", "atif", "openhands", "cline",
     "aider",
 )  # fmt: skip
 """Our modules, in the order in which they are asked; each declares its `FORMAT`."""
