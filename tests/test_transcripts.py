@@ -353,6 +353,10 @@ def test_a_reply_whose_calls_were_answered_while_copilot_compacted_stands_behind
     )
     session = copilot(tmp_path / "c", answers("k0", "a"), asks("k1"), begun, answers("k1", "b"), done)
     assert lines(session.entries) == ["user: <S>", "assistant: (hm) | bash:k1", "tool: =k1 b"]
+    session = copilot(
+        tmp_path / "c", asks("k1"), answers("k1", "a"), done, asks("k1"), answers("k1", "b"), answers("k1", "c")
+    )
+    assert lines(session.entries[1:]) == ["assistant: (hm) | bash:k1", "tool: =k1 b"], "ids are given again behind it"
     failed = ("session.compaction_complete", {"success": False, "error": "rate limited"})
     session = copilot(tmp_path / "c", asks("k1"), begun, answers("k1", "b"), failed)
     assert (len(session.entries), session.folds) == (2, ()), "a compaction that failed folded nothing"
@@ -400,6 +404,26 @@ def test_what_copilot_prints_as_it_goes_is_read_with_its_bills_and_without_its_p
     assert isinstance(session, Transcript)
     assert lines(session.reading.entries) == ["user: hi", "assistant: let me see | hello"]
     assert bills(session.reading) == {"4": Usage(60, 9, 40, 0)}
+
+
+def test_what_newer_logs_of_copilot_say_of_the_bill_is_the_next_replys(tmp_path: Path) -> None:
+    def billed(id: str) -> tuple[str, dict[str, Any]]:
+        usage = {
+            "inputTokens": 100,
+            "outputTokens": 9,
+            "cacheReadTokens": 40,
+            "apiCallId": id,
+            "maxPromptTokens": 22_000,
+        }
+        return "session.usage_record", {"usage": usage}
+
+    def says(text: str, id: str) -> tuple[str, dict[str, Any]]:
+        return "assistant.message", {"content": text, "apiCallId": id}
+
+    events = (billed("r1"), says("one", "r1"), billed("r2"), says("of another request", "r3"), says("two", "r2"))
+    session = copilot(tmp_path / "c", *events)
+    assert bills(session) == {"e2": Usage(60, 9, 40, 0), "e5": Usage(60, 9, 40, 0)}
+    assert session.window == 22_000
 
 
 OPENCODE = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from foldline._messages import Message, Thinking, ToolCall, replace
+from foldline._messages import Message, Thinking, ToolCall, Usage, replace
 from foldline._sessions.copilot import messages as said
 from foldline._sessions.copilot.quoted import Asked, quoted
 from foldline._sessions.parts import from_wire, summary, usage_at
@@ -38,6 +38,8 @@ class EventLog:
         """What the user ran in the client, by the ids of these calls."""
         self._reply = ""
         """The provider's id of the newest reply."""
+        self._bills: dict[str, Usage] = {}
+        """What replies were billed, by these ids."""
         self._compacting: int | None = None
         """How many entries stood when a compaction began that has not ended."""
 
@@ -53,7 +55,7 @@ class EventLog:
             if take := _TAKES.get(kind):
                 take(self, id, data | {"timestamp": event.get("timestamp")})
         elif kind == "assistant.usage":
-            self._bill(data)
+            self._billed(id, {"usage": data})
         return True
 
     # -- what the session is --------------------------------------------------------------------------------------
@@ -73,11 +75,15 @@ class EventLog:
         if "toolDefinitionsTokens" in data:
             self.prompt, self.tools = count(data.get("systemTokens")), count(data.get("toolDefinitionsTokens"))
 
-    def _bill(self, data: Json) -> None:
-        """What a reply was billed, as it is printed behind the reply that it is for."""
-        billed = usage_at(data, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
-        if billed and self.entries and string(data.get("apiCallId")) == self._reply:
-            self._replace_last(lambda reply: replace(reply, usage=billed) if reply.role == "assistant" else reply)
+    def _billed(self, id: str, data: Json) -> None:
+        """What a reply was billed, which newer logs have before the reply and what is printed has behind it."""
+        bill = mapping(data.get("usage"))
+        self.window = count(bill.get("maxPromptTokens")) or self.window
+        billed = usage_at(bill, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+        if billed and (call := string(bill.get("apiCallId"))):
+            self._bills[call] = billed
+            if call == self._reply and self.entries and self.entries[-1][1].role == "assistant":
+                self._replace_last(lambda reply: replace(reply, usage=billed))
 
     def _replace_last(self, change: Callable[[Message], Message]) -> None:
         id, message = self.entries[-1]
@@ -111,7 +117,7 @@ class EventLog:
         if call and call == self._reply and self.entries and self.entries[-1][1].role == "assistant":
             self._replace_last(lambda before: replace(before, parts=(*before.parts, *reply.parts)))
         else:
-            self.entries.append((id, reply))
+            self.entries.append((id, replace(reply, usage=self._bills.get(call))))
         self._reply = call
 
     def _started(self, id: str, data: Json) -> None:
@@ -192,11 +198,13 @@ class EventLog:
         self.folds.append(_fold(id, data, text, round))
 
     def _fold_away(self, at: int, instead: Sequence[Entry]) -> None:
-        """Puts other entries in the place of those before one, but for the prompt."""
+        """Puts other entries in the place of those before one, but for the prompt; ids of calls that are gone may be given again."""
         prompt = [entry for entry in self.entries[:at] if entry[1].role == "system"]
         self.gone += (entry for entry in self.entries[:at] if entry[1].role != "system")
         self.entries = [*prompt, *instead, *self.entries[at:]]
         self.since = len(self.entries)
+        self._calls = {call.id for _, message in self.entries for call in message.calls}
+        self._answered = {result.call_id for _, message in self.entries for result in message.results}
 
 
 _TAKES: dict[str, Callable[[EventLog, str, Json], None]] = {
@@ -208,6 +216,7 @@ _TAKES: dict[str, Callable[[EventLog, str, Json], None]] = {
     "system.message": EventLog._system,
     "system.notification": EventLog._host,
     "session.binary_asset": EventLog._asset,
+    "session.usage_record": EventLog._billed,
     "session.model_change": EventLog._changed_model,
     "session.import_legacy": EventLog._imported,
     "session.context_cleared": EventLog._cleared,
