@@ -9,9 +9,10 @@ from pathlib import Path
 from foldline._sessions.format import STRING, About, SessionFormat, StoreFolder, first_said, folder, later
 
 _EVENT = re.compile(
-    rb'(?m)^[ \t]*(?=\{.*?[{,]\s*"data"\s*:\s*\{).*?[{,]\s*"type"\s*:\s*"(?:session\.(?:start|resume|model_change|info|error)'
-    rb'|user\.message|system\.message|assistant\.(?:message|turn_start|turn_end)|tool\.execution_(?:start|complete))"'
+    rb'"type"\s*:\s*"(?:session\.(?:start|resume|model_change|info|error)|user\.message|system\.message'
+    rb'|assistant\.(?:message|turn_start|turn_end)|tool\.execution_(?:start|complete))"'
 )
+_DATA = re.compile(rb'"data"\s*:\s*\{')
 _SESSION = re.compile(rb'"sessionId' + STRING)
 _NOTED = r"(?m)^%s: *([^\s|>\"'][^\n]*)$"
 """A plain value in the file beside the log that says what the session is, which is YAML."""
@@ -41,9 +42,12 @@ def _about(path: str, ends: bytes, about: About) -> About:
 
 
 def _recognizes(head: bytes, path: str) -> bool:
+    """Whether an event stands in a line of its own; one that a text of another format quotes has its quotes escaped."""
     if not head and os.path.isdir(path):
         return os.path.isfile(os.path.join(path, LOG))
-    return bool(_EVENT.search(head))
+    found = _EVENT.search(head)
+    line = head[head.rfind(b"\n", 0, found.start()) + 1 : found.start()] if found else b""
+    return line.lstrip().startswith(b"{") and bool(_DATA.search(head))
 
 
 FORMAT = SessionFormat(
@@ -51,8 +55,8 @@ FORMAT = SessionFormat(
     _recognizes,
     later("copilot.reading", "read"),
     stores=lambda environment: (
-        StoreFolder(folder(environment, "COPILOT_HOME", ".copilot") / "session-state", "*/events.jsonl"),
-        StoreFolder(folder(environment, "COPILOT_HOME", ".copilot") / "session-state", "*.jsonl"),
+        StoreFolder(folder(environment, "COPILOT_HOME", ".copilot") / "session-state", pattern)
+        for pattern in (f"*/{LOG}", "*.jsonl")
     ),
     overhead=25_000,
     about=_about,
