@@ -183,18 +183,13 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
         if short and not quoted and _labelled(each.line, spoken):
             found.append((each.line, "standing"))
             bound = True
-        pasted = short and _is_pasted(each, text, spoken)
-        if bound or quoted or pasted or (each.item and _told_by_title(each.under, spoken, short)):
+        if bound or quoted or _orders_nothing(each, text, spoken, short):
             continue
         turned = each.item and _turns(each.under, spoken)
         kind = judged(text, spoken, loud=not (short or (each.item and above != "none")))
         if not each.item:
             above = "none"
-        elif (
-            (short or led or hard)
-            and kind == "none" != above
-            and not (text.endswith(("?", "？")) or _is_step(each, message))
-        ):
+        elif (short or led or hard) and kind == "none" != above and not _asks_or_tells(each, text, message):
             if title and not turned:
                 found.insert(place, (title, above))
                 (unbent if hard else listed).add(title)
@@ -207,22 +202,24 @@ def rules_in(message: str, spoken_before: str = "") -> list[tuple[str, Lifetime]
             found.append((text, kind))
             if kind == "back" and lifetime(_instead_of(text), language=spoken) == "standing":
                 found.append((text, "standing"))
-            unbent |= {text} if hard and each.item else set()
-            listed |= {text} if each.item and not _for_good(text, spoken) else set()
-    if short:
-        return [(text, "task" if kind == "standing" and of_the_work(text) else kind) for text, kind in found]
+            if each.item:
+                unbent |= {text} if hard else set()
+                listed |= set() if _for_good(text, spoken) else {text}
     few = MOSTLY * len(listed) < sum(each.item for each in said)
-
-    def ends(text: str) -> bool:
-        return text not in unbent and (few if text in listed else not _for_good(text, language))
-
-    return [(text, "task" if kind == "standing" and ends(text) else kind) for text, kind in found]
+    ends = {text: few if text in listed else not _for_good(text, language) for text, _ in found if text not in unbent}
+    over = of_the_work if short else ends.get
+    return [(text, "task" if kind == "standing" and over(text) else kind) for text, kind in found]
 
 
-def _is_step(each: Sentence, message: str) -> bool:
-    """Whether an item is the next step of a task's numbered instructions."""
+def _orders_nothing(each: Sentence, text: str, spoken: str, short: bool) -> bool:
+    """Whether a sentence was more likely pasted, or is an item below a title that calls what it lists no orders."""
+    return (short and _is_pasted(each, text, spoken)) or (each.item and _told_by_title(each.under, spoken, short))
+
+
+def _asks_or_tells(each: Sentence, text: str, message: str) -> bool:
+    """Whether an item asks, or is the next step of a task's numbered instructions."""
     at = message.find(each.text)
-    return (
+    return text.endswith(("?", "？")) or (
         _TO_DO.fullmatch(each.under) is not None and message[message.rfind("\n", 0, at) + 1 : at].strip()[:1].isdigit()
     )
 
