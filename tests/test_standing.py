@@ -296,6 +296,30 @@ def test_a_task_that_is_done_behind_the_page_is_said_to_be() -> None:
     assert not any("answered at the end" in piece.text for piece in again.pieces)
 
 
+def test_a_task_is_not_done_where_the_agent_says_last_what_it_does_and_why() -> None:
+    goes_on = "I'm taking the exporter in one larger rewrite now. That avoids fighting its types line by line."
+    begun = facts_of([TASK, *edit("src/a.py")])
+    told = replace(begun, now=facts_of([TASK, *edit("src/a.py"), *edit("src/b.py"), says(goes_on)]))
+    assert "answered at the end" not in compose(Brief(1_500), told)
+
+
+def test_a_plan_that_is_named_is_the_one_that_was_proposed_though_talk_of_something_else_stands_between() -> None:
+    plan = (
+        "Here is all of it.\n<proposed_plan>\n# Gzip exporter\n\n- Stream each file\n- Keep the names\n</proposed_plan>"
+    )
+    said = [
+        TASK,
+        says(plan),
+        user("Which model shall do it?"),
+        says("The small one is enough for that."),
+        user("Great, now implement the plan."),
+    ]
+    told = section(compose(Brief(1_500), facts_of([*said, *edit("src/a.py")])), "Task now")
+    assert told[0] == "> Great, now implement the plan."
+    assert told[1:] == ["(the agent had proposed) Gzip exporter:", "  - Stream each file", "  - Keep the names"]
+    assert "proposed_plan" not in compose(Brief(1_500), facts_of([*said[:3], *edit("src/a.py")]))
+
+
 def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
     done = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered.")]
     asked = f"(before that the user had asked) “{BRANCH.text}”"

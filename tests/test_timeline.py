@@ -1821,6 +1821,13 @@ def test_a_very_long_report_is_told_in_short_though_it_is_new() -> None:
     assert 10 < sum("The mirror number" in line for line in lines) < 60
 
 
+def test_what_is_given_in_brackets_behind_a_question_stays_with_it() -> None:
+    question = "Which delay shall stand between two mirrors? (e.g., 50 ms, 100 ms)"
+    lines = happened([ASKED, *EDIT, says(f"The export runs.\n\n{question}"), user("250ms"), *EDIT, LATER])
+    assert f"(to “{question}”)" in lines
+    assert not any("(e.g.," in line and question not in line for line in lines)
+
+
 def test_what_an_agent_announces_whose_calls_were_not_kept_is_no_report() -> None:
     went_on = [
         says("The tool `lsof` is not there. Let's try another approach to find the port:"),

@@ -226,7 +226,9 @@ def decides(words: str) -> bool:
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends with a question."""
+    """Whether a text ends with a question, or with what is given behind one in brackets for who answers it."""
+    if text.endswith((")", "）")):
+        text = text[: max(text.rfind("("), text.rfind("（"), 0)].rstrip()
     return text.endswith(("?", "？"))
 
 

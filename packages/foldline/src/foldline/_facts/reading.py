@@ -9,7 +9,7 @@ from itertools import chain, islice, pairwise
 from foldline._facts.assigned import said_beside
 from foldline._facts.attachments import attached
 from foldline._facts.chitchat import asks
-from foldline._facts.cues import announces, offers
+from foldline._facts.cues import announces, leans, offers
 from foldline._facts.drafts import with_drafts
 from foldline._facts.foreign import facts_of_prose
 from foldline._facts.handing_in import hands_in
@@ -274,5 +274,5 @@ def _goes_on(spans: Iterable[Span]) -> bool:
     """Whether the agent's words end with what it does next, unless it is asked to: then what stands behind them is missing, and they
     report nothing."""
     said = " ".join(span.text for span in spans if span.by == "agent").strip()
-    last = [*split(said[-_LAST_WORDS:])][-1] if said else ""
+    last = next((each for each in reversed([*split(said[-_LAST_WORDS:])]) if not leans(each)), "")
     return last.endswith((":", "：")) or (announces(last) and not (offers(last) or asks(said)))

@@ -176,9 +176,14 @@ def ends(line: str, start: int = 0) -> Iterator[int]:
         left_out |= goes_on.islower() and (
             "`" in end.group() or _DATE.search(line[max(start, end.end() - 8) : end.end()]) is not None
         )
+        left_out |= not {"?", "？"}.isdisjoint(end.group()) and _GIVES.match(line, end.end()) is not None
         if not left_out and (end.group() != "." or not _abbreviates(line, start, end.end())):
             yield end.end()
     yield len(line)
+
+
+_GIVES = pattern(r"\s*[(（][^()（）\n]{1,160}[)）][\"'*_]*\s*$")
+"""What is given behind a question for who answers it, at the end of its line: examples, what may be chosen."""
 
 
 def glued(sentence: str) -> Iterator[int]:

@@ -35,7 +35,7 @@ from foldline._page import earlier
 from foldline._page.heard import unheard
 from foldline._page.noise import noise, of_web
 from foldline._page.quoting import bare
-from foldline._page.task import telling
+from foldline._page.task import PLAN_TAGS, telling
 
 CLOSING = 200
 """Characters of a report from which it says what was done on the way."""
@@ -84,7 +84,7 @@ def settled(facts: Facts) -> set[int]:
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
-    taken |= {*_rejected(facts), *_answered(facts)}
+    taken |= {*_rejected(facts), *_answered(facts)} | {i for i, p in agents if p.text in PLAN_TAGS}
     false = _false_alarms(facts, back)
     taken |= {i for i, p in agents if p.kind == "thought" and not p.item and p.at in false}
     return {*taken, *earlier.over(facts)} | {

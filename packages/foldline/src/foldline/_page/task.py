@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from foldline._clipping import cut
@@ -44,6 +45,12 @@ DONE_BEFORE = 200
 
 _ASKING = 6
 """Passages of a report from its end among which its question is looked for."""
+
+_PLAN = rare(r"\b(?:plan|plano|rencana)\b|план|计划|方案|計画|プラン|계획", re.IGNORECASE)
+"""How short words name what was planned."""
+
+PLAN_TAGS = ("<proposed_plan>", "</proposed_plan>")
+"""What stands around a plan that Codex proposes."""
 
 ADDRESS = rare(r"https?://\S+")
 
@@ -91,6 +98,8 @@ def _wanted(facts: Facts, after: Sequence[str]) -> Task:
     since = [text for text in after if answered(facts) or not text.startswith(PASTED)]
     if any(telling(text) for text in since):
         return Task([*dict.fromkeys(request.text for request in (*planned, *_interrupted(facts)))])
+    if not since and facts.requests and (plan := _named_plan(facts, facts.requests[-1])):
+        return Task([facts.requests[-1].text], plan, proposes=True, taken_up=True)
     chain: list[UserRequest] = []
     for request in reversed(facts.requests):
         over = asks(request.text) and answered(facts, request.newest)
@@ -124,6 +133,17 @@ def _wanted(facts: Facts, after: Sequence[str]) -> Task:
         done = _done(facts, asked, before)
     pending = [request.text for request in (*planned, *chain) if request not in done]
     return leaning._replace(words=pending, before=(*_saying(done),))
+
+
+def _named_plan(facts: Facts, request: UserRequest) -> str:
+    """The newest plan that was proposed as one, where a short request names it that may come behind talk of something else."""
+    if telling(request.text) or not _PLAN.search(request.text):
+        return ""
+    reports = [p for p in facts.pieces if p.kind == "report" and p.at < request.newest]
+    proposed = max((p.at for p in reports if p.text == PLAN_TAGS[0]), default=-1)
+    said = (p for p in reports if p.at == proposed)
+    plan = dropwhile(lambda p: p.text != PLAN_TAGS[0], said)
+    return "\n".join(_lines([*plan]))
 
 
 def _goes_on(facts: Facts, request: UserRequest) -> bool:
@@ -329,7 +349,7 @@ def _lines(said: Sequence[Piece]) -> list[str]:
     """A report as it was written: its paragraphs, and its lists with what leads them in."""
     lines: list[str] = []
     lists = Lists()
-    for piece in said:
+    for piece in (p for p in said if p.text not in PLAN_TAGS):
         lines += lists.headings(piece)
         if piece.item:
             lines += lists.lines(piece)
