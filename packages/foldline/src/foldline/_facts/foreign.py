@@ -29,7 +29,7 @@ _LINE_END = pattern(r"\n|\\n")
 
 _WRAPPER = pattern(
     r"</?(?:summary|analysis|context_summary|conversation-summary)>|^</?[A-Z_]{4,40}>[ \t]*$|^</(?:overview|history|[a-z]+(?:_[a-z]+)+)>[ \t]*$|^<checkpoint_title>.*$|^This session is being continued[^\n]*\n?"
-    r"|^Summary:[ \t]*$|^If you need specific details from before [^\n]*\n?|^(?:Please )?[Cc]ontinue the conversation from where we left[^\n]*\n?",
+    r"|^Summary:[ \t]*$|^If you need specific details from before [^\n]*\n?|^(?:Please )?[Cc]ontinue the conversation from where (?:we|it) left[^\n]*\n?",
     re.MULTILINE,
 )
 """What a client puts around a summary: it is no part of what is summed up."""
