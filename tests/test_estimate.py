@@ -200,6 +200,16 @@ PAGE = (
 PAGE_COUNTS = (158, 219, 287, 150, 196, 200, 180, 185, 195, 198, 196)
 """A page in Indonesian as one writes it in chats, and its tokens, counted as those above."""
 
+CHINESE_PAGE = (
+    "小区停车位的抽签名单已经整理好,但公示的海报还没印出来:打印店的彩色机器坏了。\n"
+    "- 周主任要求海报上写明车牌的后三位,不要写全,也不要写业主的电话。\n"
+    "- 编号 PARK-0317,退款的三户要在月底以前到物业办手续,过期就顺延到下一批。\n"
+    "接下来:先把名单贴在公告栏和业主群里,再给没抽中的住户打电话说明候补的次序。地下二层的灯管换完以后才能划线,"
+    "施工队说周四上午来,如果下雨就改到周六。钥匙在门卫室的铁盒里,用完请放回原处,并在登记本上签名。"
+)
+CHINESE_PAGE_COUNTS = (178, 233, 233, 167, 194, 159, 143, 214, 150, 135, 242)
+"""The same in Chinese, with signs of half width as they are typed."""
+
 PROSE = [name for name in TEXTS if name not in ("spaces", "one letter")]
 
 
@@ -228,6 +238,11 @@ def test_short_texts_are_near_too(family: str) -> None:
 @every_family
 def test_a_page_in_indonesian_is_no_tenth_too_low(family: str) -> None:
     assert estimate(PAGE, family) == pytest.approx(PAGE_COUNTS[FAMILIES.index(family)], rel=0.085)
+
+
+@every_family
+def test_a_page_in_chinese_is_no_tenth_off(family: str) -> None:
+    assert estimate(CHINESE_PAGE, family) == pytest.approx(CHINESE_PAGE_COUNTS[FAMILIES.index(family)], rel=0.1)
 
 
 @every_family
