@@ -210,6 +210,16 @@ CHINESE_PAGE = (
 CHINESE_PAGE_COUNTS = (178, 233, 233, 167, 194, 159, 143, 214, 150, 135, 242)
 """The same in Chinese, with signs of half width as they are typed."""
 
+GERMAN_MESSAGES = (
+    "Guten Tag, meine Waschmaschine pumpt seit gestern nicht mehr ab und zeigt den Fehler E18.",
+    "Das tut mir leid. Haben Sie das Flusensieb schon geprüft? Es sitzt unten rechts hinter der Klappe.",
+    "Ja, war sauber. Ich hätte gern einen Termin, aber nur vormittags, nachmittags bin ich im Kindergarten.",
+    "Am Donnerstag zwischen acht und zehn Uhr kommt Herr Wolter, die Anfahrt kostet 49 Euro und wird verrechnet.",
+    "In Ordnung. Bitte nicht klingeln, das Baby schläft dann. Lieber kurz anrufen, die Nummer haben Sie ja.",
+)
+GERMAN_COUNTS = (119, 181, 256, 123, 151, 153, 145, 136, 138, 165, 151)
+"""Messages of a line in German, and the sum of their tokens."""
+
 PROSE = [name for name in TEXTS if name not in ("spaces", "one letter")]
 
 
@@ -243,6 +253,12 @@ def test_a_page_in_indonesian_is_no_tenth_too_low(family: str) -> None:
 @every_family
 def test_a_page_in_chinese_is_no_tenth_off(family: str) -> None:
     assert estimate(CHINESE_PAGE, family) == pytest.approx(CHINESE_PAGE_COUNTS[FAMILIES.index(family)], rel=0.1)
+
+
+@every_family
+def test_a_dialogue_in_german_is_no_tenth_off(family: str) -> None:
+    counted = sum(estimate(message, family) for message in GERMAN_MESSAGES)
+    assert counted == pytest.approx(GERMAN_COUNTS[FAMILIES.index(family)], rel=0.1)
 
 
 @every_family
@@ -289,7 +305,8 @@ def test_the_two_sets_of_tables_agree_where_they_meet(name: str) -> None:
     below = text[:LONGEST].decode("utf-8", "ignore")
     above = text[: LONGEST + 4].decode("utf-8", "ignore")
     assert len(below.encode()) <= LONGEST
-    assert estimate(below) == pytest.approx(estimate(above), rel=0.25)
+    # what stands above is four bytes more, which can be as many tokens
+    assert estimate(below) == pytest.approx(estimate(above), rel=0.3, abs=4)
 
 
 @pytest.mark.parametrize(

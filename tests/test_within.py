@@ -291,7 +291,7 @@ HEARD = [
 
 def test_on_a_small_budget_an_acknowledgement_gives_way_like_any_other() -> None:
     def codes(answer: str) -> int:
-        return sum(told_at([*HEARD, says(answer)], tokens).count("gate code") for tokens in range(80, 130, 5))
+        return sum(told_at([*HEARD, says(answer)], tokens).count("gate code") for tokens in range(80, 160, 2))
 
     assert codes("Acknowledged. Going on with the plan.") > codes("Which of them shall I change?")
     for said in ("Which of them shall I change?", "Acknowledged. The code of the gate is 99-X1."):
