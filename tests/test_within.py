@@ -267,6 +267,37 @@ def test_a_few_words_that_the_user_said_last_stand_on_a_small_page_however_often
     assert "And hurry up" in "\n".join(message.text for message in kept)
 
 
+SERVICE = (
+    "Guten Tag, meine Waschmaschine pumpt seit gestern nicht mehr ab und zeigt den Fehler E18.",
+    "Das tut mir leid. Haben Sie das Flusensieb schon geprüft? Es sitzt unten rechts hinter der Klappe.",
+    "Ja, war sauber. Ich hätte gern einen Termin, aber nur vormittags, nachmittags bin ich im Kindergarten.",
+    "Am Donnerstag zwischen acht und zehn Uhr kommt Herr Wolter, die Anfahrt kostet 49 Euro und wird verrechnet.",
+    "In Ordnung. Bitte nicht klingeln, das Baby schläft dann. Lieber kurz anrufen, die Nummer haben Sie ja.",
+    "Das habe ich vermerkt: anrufen statt klingeln, Rückruf unter der hinterlegten Nummer.",
+    "Die Maschine ist vom März 2023, gilt da noch die Gewährleistung? Gekauft habe ich sie bei Ihnen in der Filiale.",
+    "Die Gewährleistung ist im März 2025 abgelaufen. Ihre Zusatzversicherung deckt die Laugenpumpe aber noch bis 2028 ab.",
+    "Sehr gut. Dann zahle ich also nur die Anfahrt, oder kommt noch der Arbeitslohn dazu?",
+    "Nur die Anfahrt. Ersatzteile und Arbeitslohn übernimmt die Versicherung vollständig, Vertragsnummer 88-41702.",
+    "Eine Bitte noch: Der Monteur soll die Schuhe ausziehen, wir haben gerade den Boden abgeschliffen.",
+    "Auch das steht jetzt im Auftrag. Herr Wolter bringt Überzieher für die Schuhe mit.",
+    "Und falls er sich verspätet, möchte ich das vor neun Uhr wissen, sonst muss ich die Betreuung absagen.",
+    "Er meldet sich spätestens um halb neun bei Ihnen, wenn sich die Ankunft verschiebt.",
+)
+SERVICE_TOKENS = 753
+"""What Claude takes for that dialogue: its texts as ctok 1.3 counts them (version 4.8), and four tokens for each message."""
+
+
+@pytest.mark.parametrize("most", [200, 250, 300])
+def test_what_the_estimate_is_off_by_in_german_is_no_overhead_that_leaves_a_small_budget_no_room(most: int) -> None:
+    history = [{"role": ("user", "assistant")[n % 2], "content": line} for n, line in enumerate(SERVICE)]
+    compactor = Compactor("claude-sonnet")
+    compactor.fit(history)
+    compactor.observe({"usage": {"input_tokens": SERVICE_TOKENS, "output_tokens": 1}})
+    kept = compactor.fold_to(history, most)
+    assert "halb neun" in kept[-1]["content"]
+    assert compactor.count.tokens <= most
+
+
 def test_a_small_page_spends_nothing_on_ids() -> None:
     history = dense(12)
     small, large = (
