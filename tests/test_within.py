@@ -34,6 +34,11 @@ at_hand = exact("") is not None
 """Whether the vocabulary is on this machine."""
 
 
+def size_of(messages: Sequence[Message]) -> int:
+    """Tokens as a hard budget counts them: by the vocabulary where it is on this machine."""
+    return weigh_exactly(messages) or sum(map(weigh, messages))
+
+
 def dense(turns: int) -> list[Item]:
     """Tables and hashes, of which every estimate is wrong."""
     history: list[Item] = []
@@ -114,9 +119,9 @@ def test_what_is_counted_exactly_has_the_frames_of_the_estimate() -> None:
 def test_outputs_that_need_not_go_wholly_use_what_is_left_of_the_budget(share: float) -> None:
     steps = [runs("read", {"path": f"src/part_{n}.py"}, listing(n), id=f"c{n}") for n in range(8)]
     history = [user("What do these files have in common?"), *(m for step in steps for m in step)]
-    whole = sum(map(weigh, history))
+    whole = size_of(history)
     kept = Compactor(window=1_000_000).fold_to(history, int(whole * share))
-    assert sum(map(weigh, kept)) >= 0.95 * int(whole * share)
+    assert size_of(kept) >= 0.95 * int(whole * share)
     assert kept[-1] == history[-1]
 
 
@@ -126,9 +131,9 @@ def test_a_large_output_that_has_no_room_as_a_whole_fills_what_is_left(steps: in
     for n in range(steps):
         history.append(says("Here is the table, as it stands in the file now, " + f"x{n} " * 300))
         history += runs("read", {"path": f"a{n}.py"}, listing(n, lines), id=f"c{n}")
-    most = int(sum(map(weigh, history)) * share)
+    most = int(size_of(history) * share)
     kept = Compactor(window=1_000_000).fold_to(history, most)
-    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+    assert 0.9 * most <= size_of(kept) <= most
     assert kept[-1] == history[-1]
 
 
@@ -144,9 +149,9 @@ def test_an_output_that_was_not_read_yet_has_the_room_of_a_page_that_says_little
         *runs("read", {"path": "a.py"}, listing(1, 300), id="c1"),
         *runs("read", {"path": "b.py"}, listing(2, 600), id="c2"),
     ]
-    most = int(sum(map(weigh, history)) * share)
+    most = int(size_of(history) * share)
     kept = Compactor(window=1_000_000).fold_to(history, most)
-    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+    assert 0.9 * most <= size_of(kept) <= most
 
 
 @pytest.mark.parametrize("share", [0.25, 0.3, 0.35])
@@ -156,9 +161,9 @@ def test_an_output_whose_ends_are_denser_than_its_middle_is_cut_until_it_fits(sh
         ids = "\n".join(f"{k * 7919 % 9973:04x}{k * 104729 % 99991:05d};{n}" for k in range(200))
         history += runs("ids", {"list": n}, f"{ids}\n{'All is well. ' * 600}\n{ids}", id=f"c{n}")
     history.append(says("I have read them all."))
-    most = int(sum(map(weigh, history)) * share)
+    most = int(size_of(history) * share)
     kept = Compactor(window=1_000_000).fold_to(history, most)
-    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+    assert 0.9 * most <= size_of(kept) <= most
 
 
 @pytest.mark.parametrize("share", [0.3, 0.35, 0.4])
@@ -168,9 +173,9 @@ def test_of_a_long_argument_as_much_stays_as_there_is_room_for(share: float) -> 
         rows = "\n".join(f"depot {n} sells part {k} for {k * 17 % 89} euros" for k in range(200))
         history += runs("write", {"path": f"depot_{n}.txt", "content": rows}, "Written.", id=f"c{n}")
     history.append(says("All three are written."))
-    most = int(sum(map(weigh, history)) * share)
+    most = int(size_of(history) * share)
     kept = Compactor(window=1_000_000).fold_to(history, most)
-    assert 0.9 * most <= sum(map(weigh, kept)) <= most
+    assert 0.9 * most <= size_of(kept) <= most
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
