@@ -125,7 +125,7 @@ def test_a_name_is_never_taken_for_the_end_of_a_sentence(name: str) -> None:
 
 def test_the_rest_of_a_sentence_that_was_too_long_is_marked_where_its_beginning_is_not_told() -> None:
     names = ", ".join(f"the lock of mirror_{n} by worker_{n}" for n in range(40))
-    told = words_of(page([ASKED, *acts(f"The night takes {names}")], 420))
+    told = words_of(page([ASKED, *acts(f"The night takes {names}")], 480))
     assert told
     assert all(text.startswith(("The night takes", "… ")) for text in told)
 
