@@ -16,6 +16,7 @@ from foldline._patterns import pattern
 _NAMED = pattern(r"^## ([^\n]*): (/[^\n]*/attachments/[^\n]+\.txt)[ \t]*$", re.MULTILINE)
 """How Codex names in a message what was pasted into it: how that begins, and the file that holds it."""
 
+_FILE = re.compile(r"\.(?:md|txt)", re.IGNORECASE)
 _ONLY = pattern(
     r"(?:(?:please )?(?:read|follow|do|solve|see)(?: and (?:do|solve|follow) it)?:? )?[`@]?(?P<path>[\w~./-]*\w\.(?:md|txt))`?\.?",
     re.IGNORECASE,
@@ -52,7 +53,7 @@ def attached(messages: Sequence[Message]) -> dict[int, str]:
 
 def _only_named(text: str) -> str:
     """The file in which a task stands of which a message says no more; empty where it says more."""
-    if len(text) > _TEMPLATE:
+    if len(text) > _TEMPLATE or not _FILE.search(text):
         return ""
     said = "\n".join(span.text for span in spans_of(text) if span.by == "user")
     found = _ONLY.fullmatch(said.strip()) if len(said) <= _SHORT else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from foldline._patterns import pattern
 
@@ -242,6 +243,7 @@ def _alike(lines: list[str]) -> Iterator[int]:
         run.append(at)
 
 
+@lru_cache(maxsize=4_096)
 def _shape(line: str) -> str:
     """What a line has that lines of a chat or a table share; empty where it has nothing of it."""
     if _BULLET.match(line):

@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import Any
 
 from foldline._facts import pasted
@@ -67,6 +68,7 @@ def _signed(message: Message, prompt: str) -> bool:
     return name is not None and f" {name[1]}" in prompt
 
 
+@lru_cache(maxsize=512)
 def spans_of(text: str, by: Speaker = "") -> tuple[Span, ...]:
     """The pieces of a text in the user's role; `by` is the file's mark, empty or `user`."""
     return tuple(
