@@ -271,9 +271,9 @@ def left_open(facts: Facts) -> Iterator[str]:
     reports = [p for p in facts.pieces if p.kind == "report"]
     newest = sorted({p.at for p in reports})[-REPORTS:]
     last = max((p.at for p in now.pieces if p.kind == "report"), default=-1)
-    led = ""
+    asked, led = _asked(now), ""
     for piece in reports:
-        fresh = piece.at >= _asked(now)
+        fresh = piece.at >= asked
         if not piece.columns and _is_open(piece, newest, last, fresh=fresh):
             left = _open_in(piece, fresh=fresh, asking=fresh or _waits(piece, now))
             item = left.removeprefix(f"{piece.under}: ")
