@@ -172,6 +172,7 @@ def approves(words: str) -> bool:
     return _anywhere("approves").match_in(_plain(words).rstrip(" .!。！\n"))
 
 
+@lru_cache(maxsize=4_096)
 def offers(sentence: str) -> bool:
     """Whether a sentence says what its speaker would do if that were wanted."""
     return _anywhere("offers").match_in(_plain(sentence))

@@ -521,7 +521,7 @@ def lifetime(sentence: str, *, language: str = "", loud: bool = False) -> Lifeti
 
 def _declares(text: str, cues: Cues) -> bool:
     """Whether a clause of a sentence says what things are like here, whatever else the sentence asks for."""
-    clauses = () if text.endswith("?") else (each.strip(" .!。") for each in _CLAUSE.split(text))
+    clauses = () if text.endswith("?") else dict.fromkeys(each.strip(" .!。") for each in _CLAUSE.split(text))
     return any(cues.habit.match_in(each) and not cues.none.match_in(each) for each in clauses)
 
 
