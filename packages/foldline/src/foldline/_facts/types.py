@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 import msgspec
@@ -183,6 +187,12 @@ work; a call that looked, that changed something, or that failed; some of what a
 command put out, or of what a look at files showed; arguments that the line of a call leaves out, and some of what it wrote; a
 line of an earlier summary."""
 
+WORK: frozenset[Kind] = frozenset(("call", "change", "failure"))
+"""What the agent did, and not what it said."""
+
+BY_USER = STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
+"""How a call is told that the user stopped, and one that the user did not allow."""
+
 FILLING: tuple[Kind, ...] = ("given", "written")
 """The kinds that only a page tells which fills its budget."""
 
@@ -307,6 +317,21 @@ class Facts(Value, frozen=True, omit_defaults=True, dict=True):
     def latest(self) -> Facts:
         """What is known with all that is known of messages behind."""
         return self.now or self
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """Where turns begin: with each request that did not come amid the work for the one before, or behind a call that the user
+        stopped or refused."""
+        asked = sorted({at for request in self.requests for at in request.places})
+        refused = {at for request in self.requests if request.amid for at in request.places}
+        between: list[set[Kind]] = [set() for _ in range(len(asked) + 1)]
+        for at, told in groupby(self.pieces, key=attrgetter("at")):
+            turn = bisect_right(asked, at)
+            for piece in told:
+                between[turn].add(piece.kind)
+                if turn < len(asked) and piece.text.endswith(BY_USER):
+                    refused.add(asked[turn])
+        return [at for at, kinds in zip(asked, between) if "report" in kinds or kinds.isdisjoint(WORK) or at in refused]
 
     @property
     def goes_on(self) -> bool:

@@ -42,7 +42,7 @@ from foldline._facts.tool_calls import (
     words_of,
 )
 from foldline._facts.trails import Trails
-from foldline._facts.types import SOURCE, FailedCall, Kind, Repository
+from foldline._facts.types import BY_USER, REFUSED, SOURCE, STOPPED, FailedCall, Kind, Repository
 from foldline._messages import Text, ToolCall, ToolResult, replace
 from foldline._patterns import pattern
 
@@ -60,9 +60,6 @@ _NO_FILE = "No such file or directory"
 
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
-
-BY_USER = STOPPED, REFUSED = " → stopped by the user", " → refused by the user"
-"""How a call is told that the user stopped, and one that the user did not allow."""
 
 RULED_OUT = " → not made, the client refuses it"
 """How a call is told that the rules of its client do not allow, before why they do not."""

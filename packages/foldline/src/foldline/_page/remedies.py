@@ -16,8 +16,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family
 from foldline._facts.standing import cause_of
 from foldline._facts.told import CAUSE
-from foldline._facts.types import Command, Facts, FailedCall, Piece
-from foldline._facts.work import BY_USER
+from foldline._facts.types import BY_USER, Command, Facts, FailedCall, Piece
 from foldline._messages import replace
 from foldline._page.superfluous import command_of, fault_of, is_edit, led_to_report
 from foldline._patterns import pattern

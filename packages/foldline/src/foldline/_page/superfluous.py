@@ -6,8 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from itertools import groupby, islice, pairwise
-from operator import attrgetter
+from itertools import islice, pairwise
 
 from foldline._facts.again import said_again, shared_words
 from foldline._facts.calls import MADE
@@ -29,8 +28,7 @@ from foldline._facts.said import SUMS_UP, TO
 from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
 from foldline._facts.tool_calls import SEARCHING, words_of
-from foldline._facts.types import Facts, Kind, Piece
-from foldline._facts.work import BY_USER
+from foldline._facts.types import BY_USER, WORK, Facts, Piece
 from foldline._page import earlier
 from foldline._page.heard import unheard
 from foldline._page.noise import noise, of_web
@@ -65,9 +63,6 @@ _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 LONG_MESSAGE = 4
 """Pieces from which a message of the user's is so long that parts of it may be left out."""
 
-_WORK = frozenset({"call", "change", "failure"})
-"""What the agent did, and not what it said."""
-
 
 def settled(facts: Facts) -> set[int]:
     """The places of what is over: failures and what they brought, where something later closed them or failed alike, unless the
@@ -80,7 +75,7 @@ def settled(facts: Facts) -> set[int]:
     newest = {text: call for call, text in told.items()}
     over = {call for call, text in told.items() if call[0] not in open_at or newest[text] != call}
     if facts.goes_on:
-        over.discard(max(((p.at, p.part) for p in facts.pieces if p.kind in _WORK), default=(-1, -1)))
+        over.discard(max(((p.at, p.part) for p in facts.pieces if p.kind in WORK), default=(-1, -1)))
     agents = [(i, p) for i, p in enumerate(facts.pieces) if p.by == "agent"]
     back = [p for p in facts.latest.pieces if p.by == "agent" and p.back]
     taken = {i for i, p in agents for by in back if p.at < by.at and not p.back and said_again(p.text, by.text)}
@@ -176,7 +171,7 @@ def led_to_report(facts: Facts, least: int = 0) -> list[int]:
         if piece.kind == "report":
             said[piece.at] += len(piece.text)
     reports = sorted(at for at, length in said.items() if length >= least)
-    asked = _begun(facts)
+    asked = facts.turns
     ends = [*asked, facts.end]
 
     def closed(at: int) -> bool:
@@ -185,21 +180,6 @@ def led_to_report(facts: Facts, least: int = 0) -> list[int]:
 
     over = {at for at in {piece.at for piece in facts.pieces} if closed(at)}
     return [i for i, piece in enumerate(facts.pieces) if piece.at in over]
-
-
-def _begun(facts: Facts) -> list[int]:
-    """Where turns begin: with each request that did not come amid the work for the one before, or behind a call that the user
-    stopped or refused."""
-    asked = sorted({at for request in facts.requests for at in request.places})
-    refused = {at for request in facts.requests if request.amid for at in request.places}
-    between: list[set[Kind]] = [set() for _ in range(len(asked) + 1)]
-    for at, told in groupby(facts.pieces, key=attrgetter("at")):
-        turn = bisect_right(asked, at)
-        for piece in told:
-            between[turn].add(piece.kind)
-            if turn < len(asked) and piece.text.endswith(BY_USER):
-                refused.add(asked[turn])
-    return [at for at, kinds in zip(asked, between) if "report" in kinds or kinds.isdisjoint(_WORK) or at in refused]
 
 
 def _settling(facts: Facts) -> set[int]:
