@@ -146,6 +146,7 @@ def blames(sentence: str) -> bool:
     return _in_front("blames").match_in(_plain(sentence))
 
 
+@lru_cache(maxsize=4_096)
 def leans(sentence: str) -> bool:
     """Whether a sentence says nothing without the one before it, by how it begins."""
     return _in_front("leans").match_in(sentence.lower())
@@ -294,7 +295,7 @@ def failing_keys() -> frozenset[str]:
     return frozenset({"errors", *(word for each in languages().values() for word in each.failed)})
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4_096)
 def _plain(sentence: str) -> str:
     return sentence.replace("’", "'").lstrip(" *_-").lower()
 

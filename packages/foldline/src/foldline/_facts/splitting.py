@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -162,10 +163,11 @@ def _parts(block: str) -> Iterator[str]:
         start = end
 
 
-def split(line: str) -> Iterator[str]:
+@lru_cache(maxsize=4_096)
+def split(line: str) -> tuple[str, ...]:
     """The sentences of a line."""
     places = [0, *ends(line)]
-    return (said for start, end in pairwise(places) if (said := line[start:end].strip()))
+    return tuple(said for start, end in pairwise(places) if (said := line[start:end].strip()))
 
 
 def ends(line: str, start: int = 0) -> Iterator[int]:
