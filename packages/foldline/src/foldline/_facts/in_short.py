@@ -78,6 +78,7 @@ def only_sets_up(command: str) -> bool:
     return not _told(command, _CODE[0])
 
 
+@lru_cache(maxsize=1_024)
 def _told(command: str, code: int) -> str:
     """The steps of a command that are told, with as many characters of code; none where it has no such."""
     command = _SET.sub(r"\1…", command.replace("\\\n", " "))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from foldline._facts import cmd
 from foldline._facts.patterns import rare
@@ -30,6 +31,7 @@ _PATHS = ("-path", "-literalpath", "-filepath", "-destination", "-newname", "-na
 _SWITCHES = ("-force", "-recurse", "-raw", "-nonewline", "-append", "-passthru", "-verbose", "-whatif", "-confirm")
 
 
+@lru_cache(maxsize=1_024)
 def in_posix(command: str) -> str:
     """The command with the slashes of a POSIX shell and a heredoc's mark in place of what it writes; one of `cmd`'s as well."""
     if not _CMDLET.search(command):
