@@ -51,15 +51,17 @@ class Weights(NamedTuple):
 
     def _sums(self, features: Iterable[str]) -> list[int]:
         """What features weigh together for each kind."""
-        rows = [row for each in features if (row := self.row(each))]
+        rows = [*filter(None, map(self.row, features))]
         return [*map(sum, zip(*rows))] if rows else [0] * (len(self.kinds) - 1)
 
     def row(self, feature: str) -> memoryview | None:
         """The weights of a feature; none where it has none."""
-        checksum = _checksum(feature)
-        at, width = bisect_left(self.known, checksum), len(self.kinds) - 1
-        there = at < len(self.known) and self.known[at] == checksum
-        return self.rows[at * width : (at + 1) * width] if there else None
+        known, checksum = self.known, _checksum(feature)
+        at = bisect_left(known, checksum)
+        if at == len(known) or known[at] != checksum:
+            return None
+        width = len(self.kinds) - 1
+        return self.rows[at * width : (at + 1) * width]
 
 
 def written(kinds: Sequence[str], weights: Mapping[str, Sequence[int]]) -> bytes:
@@ -81,7 +83,7 @@ def read(file: bytes) -> Weights:
 
 
 def _checksum(feature: str) -> int:
-    return crc32(feature.encode(errors="surrogatepass"))
+    return crc32(feature.encode("utf-8", "surrogatepass"))
 
 
 def features(text: str) -> list[str]:
