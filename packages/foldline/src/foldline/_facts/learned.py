@@ -13,16 +13,18 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pkgutil import get_data
-from typing import NamedTuple
 from zlib import crc32
 
 from foldline._patterns import pattern
 
 SCALE = 20
 """By which weights are multiplied to be kept as whole numbers of one byte, from -127 to 127."""
+
+REMEMBERED = 8_192
+"""Features whose weights are kept: most that are said are among a few thousand."""
 
 _FOLDER = "learned"
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff]")
@@ -31,14 +33,17 @@ _TOKEN = pattern(r"[^\W\d_]+(?:['’][^\W\d_]+)?|0|[^\w\s]|_+")
 _DIGITS = re.compile(r"\d+")
 
 
-class Weights(NamedTuple):
+class Weights:
     """The weights of features for each of `kinds` but the first, against which they are reckoned."""
 
-    kinds: tuple[str, ...]
-    known: array[int]
-    """The checksums of the features, in their order."""
-    rows: memoryview
-    """The weights of each, a signed byte for each kind but the first."""
+    def __init__(self, kinds: tuple[str, ...], known: array[int], rows: memoryview) -> None:
+        self.kinds = kinds
+        self._known = known
+        """The checksums of the features, in their order."""
+        self._rows = rows
+        """The weights of each, a signed byte for each kind but the first."""
+        self.row = lru_cache(maxsize=REMEMBERED)(self._row)
+        """The weights of a feature; none where it has none."""
 
     def shares(self, text: str, given: Iterable[str] = ()) -> dict[str, float]:
         """How likely a sentence is of each kind, from 0 to 1; `given` is what else is known of it, as features."""
@@ -54,14 +59,13 @@ class Weights(NamedTuple):
         rows = [*filter(None, map(self.row, features))]
         return [*map(sum, zip(*rows))] if rows else [0] * (len(self.kinds) - 1)
 
-    def row(self, feature: str) -> memoryview | None:
-        """The weights of a feature; none where it has none."""
-        known, checksum = self.known, _checksum(feature)
+    def _row(self, feature: str) -> memoryview | None:
+        known, checksum = self._known, _checksum(feature)
         at = bisect_left(known, checksum)
         if at == len(known) or known[at] != checksum:
             return None
         width = len(self.kinds) - 1
-        return self.rows[at * width : (at + 1) * width]
+        return self._rows[at * width : (at + 1) * width]
 
 
 def written(kinds: Sequence[str], weights: Mapping[str, Sequence[int]]) -> bytes:
