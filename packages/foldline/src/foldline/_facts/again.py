@@ -107,10 +107,11 @@ def _measured(rule: str) -> str:
     return _AMOUNT.sub("#", rule.lower()).rstrip(" .!。！")
 
 
-def _forms(text: str) -> set[str]:
+@lru_cache(maxsize=4_096)
+def _forms(text: str) -> frozenset[str]:
     common = common_words(text)
     words = _ANY.findall(_PULL.sub("pull request", text.lower()))
-    return {word[:_STEM].rstrip("s") for word in words if word not in common}
+    return frozenset(word[:_STEM].rstrip("s") for word in words if word not in common)
 
 
 @lru_cache(maxsize=4_096)
