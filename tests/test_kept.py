@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -292,7 +293,17 @@ def test_a_list_that_is_told_in_part_in_a_report_that_is_told_in_short_says_that
     others = "\n".join(f"- The cursor of desk_{n} in `src/desk_{n}.py` was read before row {n * 7}." for n in range(9))
     told = f"The export waits for locks.\n\n## Locks\n\n{items}\n\n## Cursors\n\n{others}\n\n## Verdict\n\nThe locks have to go before the cursors do."
     pages = [extract(Brief(room), [ASKED, says(told), LATER, *EDIT]).text for room in range(250, 900, 15)]
-    short = [text for text in pages if "(in short)" in text and "Cursors" in text and "lock_8.py" not in text]
+    shown = [(text, {n for n in range(9) if f"lock_{n}.py" in text}) for text in pages]
+    short = [text for text, locks in shown if "(in short)" in text and "Cursors" in text and len(locks) < 9]
     assert short
     for text in short:
         assert "…" in text[text.index("Locks") : text.index("Cursors")]
+
+
+def test_a_page_with_more_room_tells_no_less_of_a_long_report() -> None:
+    items = "\n".join(f"- The lock of mirror_{n} in `src/lock_{n}.py` is held by worker_{n % 3}." for n in range(24))
+    told = f"The export waits for locks.\n\n## Locks\n\n{items}\n\n## Verdict\n\nThe locks have to go before the cursors do."
+    pages = [extract(Brief(room), [ASKED, says(told), LATER, *EDIT]).text for room in range(300, 1_200, 100)]
+    counts = [sum(f"lock_{n}.py" in text for n in range(24)) for text in pages]
+    assert counts[-1] == 24
+    assert all(more >= less - 3 for less, more in pairwise(counts)), counts

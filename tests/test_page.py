@@ -1089,7 +1089,7 @@ def test_more_budget_never_knows_less(seed: int) -> None:
     for tokens in (100, 200, 400, 800, 1_600, 3_200):
         less, more = told(messages, shown[tokens]), told(messages, shown[2 * tokens])
         assert len(more) >= len(less), tokens
-        assert len(less - more) <= max(4, 0.1 * len(less)), tokens
+        assert len(less - more) <= max(5, 0.1 * len(less)), tokens
         assert share_of(users, shown[2 * tokens]) >= share_of(users, shown[tokens]) - 0.03, tokens
 
 

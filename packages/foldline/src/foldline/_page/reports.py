@@ -63,7 +63,8 @@ def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) ->
     left = room - _cost(others)
     for shape in _FORMS:
         for i in reversed(range(len(reports))):
-            fuller = _within(FULL if i >= len(reports) - NEWEST else SHORT, shape(reports[i]))
+            most = FULL if i >= len(reports) - NEWEST else SHORT
+            fuller = _within(min(most, _cost(forms[i]) + left), shape(reports[i]))
             if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
                 forms[i], left = fuller, left - more
     begins = places(map(_first, reports))
