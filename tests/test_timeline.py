@@ -682,6 +682,15 @@ def test_a_heading_is_told_once_over_lists_within_its_list() -> None:
     assert "\n".join(happened([ASKED, says(report), LATER], 2_000)[1:]).count("Plan:") == 1
 
 
+def test_a_list_has_its_label_though_a_line_further_up_began_with_the_same() -> None:
+    report = (
+        "Two faults were mended.\n\n### Locks\n**Before:** The lock stayed.\n\n**After:** It is freed.\n\n"
+        "### Rows\n**Before:** Each row was read twice.\n\n**After:**\n- It is read once\n- It is kept\n"
+    )
+    lines = happened([ASKED, says(report), LATER], 2_000)
+    assert lines[lines.index("  - It is read once") - 1] == "After:"
+
+
 def test_what_leads_in_what_is_left_out_is_left_out_as_well() -> None:
     leads = "For the shares of the night I would go about it in an order that the desk can follow:"
     first = "First mirror_7.lck is freed for the desk, and worker_2 waits until counter_9 stands at noon."

@@ -80,11 +80,14 @@ class Lists:
     def __init__(self) -> None:
         self._led: dict[int, str] = {}
         self._said: set[str] = set()
+        self._label = ""
         self._columns = ""
 
     def over(self, label: str) -> None:
-        """Notes that a label stands over what follows."""
+        """Notes that a label stands over what follows, and the one before it no longer."""
+        self._said.discard(self._label)
         self._said.add(label)
+        self._label = label
 
     def headings(self, piece: Piece) -> list[str]:
         """The lines over a piece: the headings without words of their own, and of a list in lists what leads in the one around it."""
