@@ -1299,6 +1299,14 @@ def test_what_is_typed_behind_pasted_json_on_its_line_is_the_users() -> None:
     assert without_output('{"status":404}% crane 1.2 ready') == ""
 
 
+def test_what_is_typed_behind_a_logged_request_on_its_line_is_the_users() -> None:
+    log = 'INFO:     Application startup complete.\nINFO:     10.0.0.7:1967 - "GET /crane HTTP/1.1" 403 Forbidden'
+    assert without_output(f"look at this:\n{log} you have to check that, the key is the same as before") == (
+        "look at this:\nyou have to check that, the key is the same as before"
+    )
+    assert without_output(f"{log} Not Found") == ""
+
+
 def test_a_sentence_that_was_copied_from_a_screen_is_still_the_users() -> None:
     said = "yes please run the plan and write the crane files (notes.md, data.md,        \n  tasks.md) as you said"
     assert without_output(said) == said

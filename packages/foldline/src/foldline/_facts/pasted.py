@@ -137,9 +137,12 @@ _PRINTS = pattern(
 """A fence that says that a program printed what stands in it."""
 
 _WORDS_BEHIND = pattern(
-    r"(\s{0,8}[{\[][{\[\"].{0,4000}[}\]])[,;.]? +(?:[^\W\d_]+(?:['’][^\W\d_]+)?,? +){4,}[^{}\[\]\"]*$"
+    r"(\s{0,8}[{\[][{\[\"].{0,4000}[}\]](?=[,;.]? )"
+    r"|[^\n\"]{0,120}\"[A-Z]{3,7} [^\"\n]{1,300} HTTP/[\d.]{1,3}\" \d{3} (?:(?:OK|Created|Accepted|No Content|Found|Not Found|Forbidden|Unauthorized|Conflict"
+    r"|Bad (?:Request|Gateway)|Internal Server Error|Service Unavailable|Too Many Requests|Method Not Allowed|Unprocessable \w+) )?)"
+    r"[,;.]? *(?:[^\W\d_]+(?:['’][^\W\d_]+)?,? +){4,}[^{}\[\]\"]*$"
 )
-"""JSON on a line with several words behind it."""
+"""JSON, or a request that a server logged, on a line with several words behind it."""
 
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
 _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
@@ -173,7 +176,7 @@ def without_output(text: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text, of one that goes on in words behind the JSON that it begins with both parts."""
+    """The lines of a text, of one that goes on in words behind what it was pasted with both parts."""
     lines = text.splitlines(keepends=True)
     ends = [found.end(1) if (found := _WORDS_BEHIND.match(line)) else 0 for line in lines]
     return [part for line, end in zip(lines, ends) for part in (line[:end], line[end:]) if part]
