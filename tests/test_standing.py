@@ -320,6 +320,14 @@ def test_a_plan_that_is_named_is_the_one_that_was_proposed_though_talk_of_someth
     assert "proposed_plan" not in compose(Brief(1_500), facts_of([*said[:3], *edit("src/a.py")]))
 
 
+def test_replies_that_could_not_be_read_are_no_open_error_once_calls_were_made_again() -> None:
+    notice = user("No tool calls found in the response. Every response MUST include at least one tool call.")
+    thrice = [TASK, *(m for n in range(3) for m in (says("I look."), notice))]
+    error = "open error: `the last 3 replies` → No tool calls found in the response."
+    assert error in compose(Brief(1_500), facts_of(thrice))
+    assert error not in compose(Brief(1_500), facts_of([*thrice, *edit("src/a.py")]))
+
+
 def test_requests_that_were_answered_are_no_task_of_the_newest_one() -> None:
     done = [BRANCH, *edit("src/a.py"), says("Committed, pushed and answered.")]
     asked = f"(before that the user had asked) “{BRANCH.text}”"

@@ -180,8 +180,7 @@ class Work:
         if called is None:
             self._tell_lines(text, at, part, "excerpt")
             return
-        self._refused = 0
-        self.attempts.succeeded(REPLY, at)
+        self._was_read(at)
         result = ToolResult("", (Text(text),))
         answer = clean(edges(result, self._edge))
         called = _in_open_file(called, answer)
@@ -204,6 +203,11 @@ class Work:
             self.attempts.failed(FailedCall(fault, f"the last {self._refused} replies", REPLY, seen=at))
         return True
 
+    def _was_read(self, at: int) -> None:
+        """Notes that the client read an action out of a reply again."""
+        self._refused = 0
+        self.attempts.succeeded(REPLY, at)
+
     def result(self, result: ToolResult, at: int) -> None:
         """Reads what a tool answered to a call."""
         if result.call_id in self._asked:
@@ -215,6 +219,7 @@ class Work:
         if called is None:
             self._tell_lines(unframed(text), at, CALLS_FROM, "result")
             return
+        self._was_read(at)
         if (result.error and _CANCELLED.match(text)) or self.running.had_ended(called.call, text):
             return
         if refused := _by_user(result, text) or _ruled_out(called.call, text):
