@@ -25,6 +25,7 @@ LATER = {
     "ko": "이제 어제 목록을 한번 봐 주세요. 두 번째 항목은 무엇에 관한 내용인가요?",
     "de": "Und jetzt schau dir die Liste von gestern an, worum geht es im zweiten Eintrag?",
     "es": "Y ahora mira la lista de ayer, ¿de qué trata la segunda entrada?",
+    "pt": "E agora dá uma olhada na lista de ontem, do que trata o segundo item?",
     "id": "Sekarang lihat daftar yang kemarin, entri yang kedua itu tentang apa?",
 }
 """Another request, which binds nobody, by language."""

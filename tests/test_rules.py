@@ -93,7 +93,7 @@ NO_TABLE = [
 
 LABELS = {
     "de": (0.96, 0.88), "en": (0.96, 0.8), "es": (0.96, 0.9), "id": (0.96, 0.9),
-    "ja": (0.96, 0.9), "ko": (0.96, 0.9), "zh": (0.95, 0.9),
+    "ja": (0.96, 0.9), "ko": (0.96, 0.9), "pt": (0.96, 0.9), "zh": (0.95, 0.9),
 }  # fmt: skip
 """Precision and recall that are reached on labelled sentences, whatever the lifetime: precision comes first."""
 
