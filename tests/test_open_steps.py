@@ -26,6 +26,9 @@ from talk import bash, says, user
         "El aviso a la vecina no lo he mandado todavía.",
         "Hay que pagar la fianza antes del viernes.",
         "La lista de invitados sigue pendiente.",
+        "O aviso à vizinha eu ainda não mandei.",
+        "É preciso pagar a caução antes de sexta.",
+        "A lista de convidados continua pendente.",
         "Undangan untuk RT sebelah belum kukirim.",
         "Uang muka harus masuk sebelum Jumat.",
         "초대장은 아직 보내지 못했습니다.",
@@ -101,6 +104,7 @@ def test_what_is_to_be_kept_in_chinese_is_no_open_step() -> None:
     [
         ("Next: weigh the parcels of the hall.", "Still open: the licence of the second driver."),
         ("Nächster Schritt: die Pakete der Halle wiegen.", "Offen: der Führerschein des zweiten Fahrers."),
+        ("Próximo passo: pesar os pacotes do galpão.", "Em aberto: a carteira do segundo motorista."),
         ("Siguiente paso: pesar los paquetes de la nave.", "Pendiente: el carné del segundo conductor."),
         ("Berikutnya: menimbang paket di gudang.", "Masih terbuka: SIM sopir kedua."),
         ("次: 倉庫の荷物を量る。", "未解決: 二人目の運転手の免許。"),

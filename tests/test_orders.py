@@ -230,15 +230,16 @@ def test_a_command_that_is_given_again_orders_its_steps_again() -> None:
     assert told(done, ("/tidy",)) == STEPS
 
 
-def test_of_a_command_of_many_phases_those_to_come_are_told_when_the_user_agrees_to_go_on() -> None:
+@pytest.mark.parametrize("yes", ["approved", "aprovado"])
+def test_of_a_command_of_many_phases_those_to_come_are_told_when_the_user_agrees_to_go_on(yes: str) -> None:
     round_ = [
         *command("round", PHASES),
         says("**Phase 1: Plan**\n\nHere is the plan. Is it approved?"),
-        user("approved"),
+        user(yes),
         *EDIT,
         says("Phase 3: Ship. May I ship it?"),
     ]
-    assert told(round_, ("approved",)) == [
+    assert told(round_, (yes,)) == [
         "Phase 3: Ship: `shipping`; the user",
         "Phase 4: Look back: `looking`; the letter is written",
         "Always look back before reporting the round done, and never close it before the letter is written.",

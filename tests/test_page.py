@@ -395,6 +395,8 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
         (MENU, "What would option 2 cost?", ""),
         (MENU, "Variante 2 geht nicht", ""),
         (MENU, "不要方案2", ""),
+        (MENU, "Opção 2, por favor.", "2. No lock files: the numbers come from the database."),
+        (MENU, "A opção 2 não dá, os números podem mudar.", ""),
         (MENU, "Option 2 (recommended): no lock files", "2. No lock files: the numbers come from the database."),
         (MENU, "You mean option 2 (recommended): one file for all", ""),
     ],
@@ -435,6 +437,7 @@ def test_an_alarm_that_was_false_is_not_told() -> None:
         ("The checker found two unused imports.", "The imports are in use, the diagnostics must be from a stale state. Let me run the tests:"),
         ("Der Export bricht mit einem Fehler in src/export.py ab.", "Die Meldungen waren veraltet: der Export bricht gar nicht ab."),
         ("La exportación da un error en src/export.py.", "El error era un falso positivo de la exportación."),
+        ("A exportação dá um erro em src/export.py.", "O erro era um falso positivo da exportação."),
         ("L'export donne une erreur dans src/export.py.", "Les erreurs de src/export.py ? Fausse alerte."),
         ("导出在 src/export.py 里出现错误。", "src/export.py 的错误信息是过时的。"),
         ("書き出しは src/export.py でエラーになります。", "src/export.py のエラーは古い診断でした。"),
@@ -1510,7 +1513,7 @@ def test_what_was_read_before_that_file_is_not_what_the_user_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["don't worry about the dates, but continue", "ok keep going.", "继续吧", "mach weiter"]
+    "words", ["don't worry about the dates, but continue", "ok keep going.", "继续吧", "mach weiter", "pode seguir"]
 )
 def test_who_only_says_to_go_on_wants_what_was_asked_before(words: str) -> None:
     text = page([ASKED, *EDIT, says("The first half is done."), user(words)])

@@ -1,0 +1,75 @@
+"""What agents and tools say in Portuguese: the words of the table, each by what it is read for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from foldline._facts.cues import (
+    approves,
+    asks_whether,
+    blames,
+    changes_in,
+    concludes,
+    decides,
+    names_failure,
+    offers,
+    only_looks_on,
+    passes_judgement,
+    points_back,
+    refuses,
+    rejects,
+    resumes,
+    says_all_is_well,
+    says_back,
+    says_foreign,
+    says_found,
+    says_open,
+    says_traced,
+    says_when_done,
+    submits,
+    tells_of_its_moment,
+    thinks_aloud,
+)
+
+SAID: list[tuple[Callable[[str], object], str, str]] = [
+    (decides, "isso, mas deixa o menu como está", "isso aqui é o menu antigo"),
+    (decides, "Não, faz com o segundo.", "não funciona no Safari"),
+    (decides, "vai de modal", "vai chover na quinta"),
+    (decides, "sim, e manda pra Bia também", "simplifica a tabela"),
+    (approves, "aprovado", "o pedido foi aprovado ontem pelo banco"),
+    (approves, "o plano está aprovado.", "o plano está pronto"),
+    (refuses, "a opção 2 não serve", "a opção 2 serve"),
+    (resumes, "ok, pode continuar", "o erro vai continuar na tela"),
+    (says_found, "Descobri que o índice falta na tabela nova.", "Vou ler a tabela nova."),
+    (says_found, "O teste do carrinho passou.", "Agora leio o teste do carrinho."),
+    (says_when_done, "Antes de fazer commit, rode os testes.", "O commit de ontem tem os testes."),
+    (says_when_done, "Quando terminar, me avise.", "Quando o botão some, recarregue a página."),
+    (submits, "Entregue a solução em um único arquivo.", "A entrega da solução foi ontem."),
+    (thinks_aloud, "Talvez seja o fuso do servidor.", "O fuso do servidor está em UTC."),
+    (says_all_is_well, "O build terminou sem erros.", "O build terminou com dois erros."),
+    (says_foreign, "Esses dois testes já falhavam antes da minha mudança.", "Esses dois testes falham por causa do índice."),
+    (tells_of_its_moment, "A correção está em andamento.", "A correção trocou a fila."),
+    (rejects, "A suspeita foi descartada.", "A suspeita vem do log."),
+    (passes_judgement, "Veredito: pode entrar.", "O veredito sai na sexta."),
+    (concludes, "Conclusão: a fila está cheia.", "A conclusão do curso é em maio."),
+    (says_traced, "Agora encontrei a causa do atraso.", "A causa do atraso é conhecida."),
+    (blames, "O problema é o fuso do servidor.", "O servidor tem um fuso."),
+    (says_back, "Eu estava errado sobre o índice.", "O índice está certo."),
+    (only_looks_on, "Revisa o módulo sem alterar nenhum arquivo.", "Altera o arquivo do módulo."),
+    (offers, "Se quiser, posso também traduzir a tabela.", "A tabela foi traduzida."),
+    (asks_whether, "Devo apagar a tabela antiga ou deixamos?", "Qual é a tabela antiga?"),
+    (points_back, "Nunca mexa nisso.", "Nunca mexa na tabela."),
+    (says_open, "Pendente: a carta do segundo motorista.", "A carta chegou ao segundo motorista."),
+    (says_open, "O aviso à vizinha eu ainda não mandei.", "O aviso à vizinha foi mandado."),
+    (says_open, "A lista de convidados continua pendente.", "A lista de convidados está pronta."),
+    (changes_in, "O arquivo src/mapa.py foi alterado.", "O arquivo src/mapa.py é grande."),
+    (names_failure, "O erro vem da fila.", "A fila está vazia."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "sentence", "other"), SAID)
+def test_what_a_sentence_of_portuguese_says(said: Callable[[str], object], sentence: str, other: str) -> None:
+    assert said(sentence)
+    assert not said(other)
