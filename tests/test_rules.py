@@ -53,6 +53,8 @@ GENERAL = [
     "Aturan: nama fungsi publik sudah dibekukan.", "Satu berkas untuk setiap komponen, ya.",
     "ルール：公開関数の名前は凍結。", "このリポジトリではpnpmを使います。", "규칙: 공개 함수 이름은 동결입니다.",
     "컴포넌트당 파일 하나.", "规则：公开函数的名字已冻结。", "一个组件一个文件。",
+    "Regra: os nomes das funções públicas não mudam.", "Neste repo usamos pnpm.", "NÃO mexe no banco de produção.",
+    "push quem faz sou eu", "tudo que for pago passa por mim antes, ok?",
 ]  # fmt: skip
 REPORTS = [
     "The invoice must be in my spam folder then.", "Emails from the shop always end up in spam.",
@@ -60,6 +62,7 @@ REPORTS = [
     "Die Liste bleibt leer.", "Nur der erste Eintrag wird geladen.", "El servidor no puede conectar.",
     "Todavía no llega.", "NO VEO los precios en la caja, necesito que aparezcan", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
     "버튼이 반응하지 않습니다.", "服务器不能访问。", "翻译成英文：请勿践踏草坪。",
+    "isso NÃO funciona no celular", "o valor SEMPRE vem zerado", "nunca usei essa função", "não aparece nada no app",
 ]  # fmt: skip
 MISSED = ["The deploy goes out on Friday at noon.", "Ignore unstaged LESSONS.md, .entire/ and anything in tmp."]
 """A plan reads like a rule only to who knows that it is one; what is to be ignored reads like what is taken back."""
@@ -71,6 +74,7 @@ RECURRING = [
     "mándame todos los lunes a las 9 las ventas", "ingatkan saya setiap malam jam 10 untuk push up",
     "Kirimkan saya laporan penjualan setiap Senin pagi.", "毎晩10時に腕立て伏せをリマインドして",
     "毎週月曜の朝に売上を送ってください。", "매일 밤 10시에 팔굽혀펴기 하라고 알려줘", "매주 월요일 아침에 매출을 보내 주세요.",
+    "me lembra toda noite às dez de fazer as flexões", "Envie-me as vendas da loja toda segunda às 9.",
     "每天晚上10点提醒我做10个俯卧撑", "每周一上午九点把销售数据发给我。",
     "Could you please make sure to use the card with the smallest balance for any refund?",
     "please continue to only show flats under 900 euros",
@@ -82,6 +86,7 @@ RECURS_BY_ITSELF = [
     "make a cron that reminds the users every evening", "add a script that sends me the numbers every Monday",
     "It reminds me every day of the same thing, why?", "Der Job schickt mir jeden Montag eine Mail.",
     "El sistema me manda todos los lunes el mismo correo.", "Setiap malam server mengirim saya email yang sama.",
+    "O sistema me manda a mesma mensagem toda segunda.",
     "毎朝同じメールが送られてきます。", "매일 아침 같은 메일이 옵니다.", "每天晚上10点服务器会重启", "用户每天早上会收到提醒",
     "为什么每天早上都提醒我一样的内容？", "每天都发给我一样的报告,烦死了",
 ]  # fmt: skip
@@ -173,6 +178,7 @@ def test_a_rule_is_known_by_its_form(sentence: str) -> None:
         "Constraint #2: The loader allocates nothing. It runs in an interrupt.",
         "Regel: Preise immer in Cent. Die Kasse kennt nichts anderes.",
         "Restricción: precios en céntimos siempre. La caja no conoce otra cosa.",
+        "Restrição: preços em centavos sempre. O caixa não conhece outra coisa.",
         "ルール：価格は必ずセントで書く。レジは他を知らない。",
     ],
 )
@@ -290,7 +296,7 @@ def test_precision_and_recall_on_messages_of_coding_chats(language: str) -> None
     ("text", "language"),
     [
         ("Keep the tests green, please.", "en"), ("Bitte keine neuen Pakete.", "de"),
-        ("Por favor, no toques la base de datos.", "es"), ("Jangan ubah apa pun dulu.", "id"),
+        ("Por favor, no toques la base de datos.", "es"), ("nunca faz push direto na main", "pt"), ("n mexe nisso ainda, blz?", "pt"), ("Jangan ubah apa pun dulu.", "id"),
         ("不要改配置文件。", "zh"), ("設定は変えないでください。", "ja"), ("설정은 바꾸지 마세요.", "ko"),
         ("请修复 src/app/main.py 里的 login 函数", "zh"), ("Не трогай базу.", "ru"), ("لا تلمس", "ar"),
     ],
@@ -498,7 +504,7 @@ def test_what_stands_behind_turns_is_what_binds(language: str) -> None:
     [
         ("Never push to main.", "You may push now."), ("Pushe nie nach main.", "Du darfst jetzt pushen."),
         ("Por favor, no hagas push a main.", "Ya puedes hacer push, gracias por la espera."), ("不要推送到 main。", "现在可以推送了。"),
-        ("mainにはプッシュしないでください。", "もうプッシュしていいです。"),
+        ("mainにはプッシュしないでください。", "もうプッシュしていいです。"), ("Nunca faça push na main.", "Agora já pode fazer push."),
     ],
 )  # fmt: skip
 def test_an_order_of_short_words_is_taken_back_too(order: str, back: str) -> None:
@@ -542,6 +548,8 @@ def test_what_is_forbidden_until_the_user_says_so_outlasts_the_turn() -> None:
         ("Always answer in French.", "English again please"), ("Antworte immer auf Französisch.", "bitte wieder auf Deutsch"),
         ("Niemals nach Produktion deployen.", "nach Produktion deployen ist ab jetzt in Ordnung"),
         ("Responde siempre en francés.", "vuelve al español por favor"), ("Sin comentarios en el código.", "olvida lo de los comentarios"),
+        ("Responde sempre em francês.", "volta pro português por favor"), ("Sem comentários no código.", "esquece aquilo dos comentários"),
+        ("Nunca mande e-mail pra cliente sem me perguntar.", "não precisa mais me perguntar antes de mandar e-mail pra cliente"),
         ("Selalu jawab dalam bahasa Prancis.", "kembali ke bahasa Indonesia ya"), ("Jangan pakai komentar di kode.", "lupakan soal komentar"),
         ("代码里不要写注释。", "不写注释那条算了"), ("一律用法语回答。", "还是用中文吧"),
         ("本番には絶対にデプロイしないで。", "これからは本番にデプロイして構いません"), ("常にフランス語で答えて。", "やっぱり日本語に戻して"),
@@ -871,6 +879,7 @@ def test_what_is_ordered_for_the_work_at_hand_ends_when_other_work_is_asked_for(
         ("phase 1 - ask me before you do anything", "apply phase 1", "continue to phase 2: the berths"),
         ("continue to phase 2: start with the berths - do not run the import", "what about the piers?", "great! go on with phase 3"),
         ("Schritt 1: frag mich, bevor du etwas löschst", "ja, mach Schritt 1", "weiter mit Schritt 2, den Liegeplätzen"),
+        ("passo 1: me pergunta antes de apagar qualquer registro", "ok, faz o passo 1", "agora o passo 2, os ancoradouros"),
         ("第1阶段不要提交代码", "继续第1阶段", "开始第2阶段吧"),
     ],
 )  # fmt: skip

@@ -79,7 +79,7 @@ _SMILES = (")", "(", "D", "P")
 _NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _DESCRIBES = pattern(
-    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|jangan|selalu)\b"
+    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|sempre|não|jangan|selalu)\b"
     r"|[^\x00-\u2e7f]{0,12}(?:禁止|不要|금지))",
     re.IGNORECASE,
 )
@@ -112,7 +112,10 @@ _MARKS = pattern(r"\s*\n[ \t]*[-*•][ \t]+|^[ \t]*[-*•][ \t]+")
 _CASE = pattern(r"([^,:;.，：；、。]{3,90})([,:，：、])(?=\s|[^\x00-\u2e7f])")
 """What stands before the first comma or colon of a sentence."""
 
-_INSTEAD = pattern(r"instead\b|use\b|stattdessen\b|en su lugar\b|sebagai gantinya\b|代わりに|而是|대신", re.IGNORECASE)
+_INSTEAD = pattern(
+    r"instead\b|use\b|stattdessen\b|en su lugar\b|em vez disso\b|no lugar disso\b|sebagai gantinya\b|代わりに|而是|대신",
+    re.IGNORECASE,
+)
 """How a sentence begins that says what is to be done in place of what is forbidden."""
 
 _QUOTES = pattern(r"[\"“„«]([^\"“”„«»\n]{2,40})[\"”“»]")
@@ -128,14 +131,14 @@ _COMMAS = ",，、"
 """What it has before it asks."""
 
 _WONDERS = pattern(
-    r"\W*(?:(?:so|and|but|y|und|aber|pero|lalu) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[ée]\b|kenapa\b|mengapa\b|なぜ|どうして|왜|为什么|"
-    r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|kok\b|それなのに|なのに|그런데|可是)",
+    r"\W*(?:(?:so|and|but|y|und|aber|pero|e|mas|lalu) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[eéê]\b|pq\b|kenapa\b|mengapa\b|なぜ|どうして|왜|为什么|"
+    r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|mesmo assim\b|ainda assim\b|kok\b|それなのに|なのに|그런데|可是)",
     re.IGNORECASE,
 )
 """How one asks who finds strange what was declared: a state of things, and no rule."""
 
 _STAGE = rare(
-    r"(?<!from )(?<!ab )(?<!desde )(?<!dari )(?<!从)(?<!從)(?:\b(?P<name>phase|step|stage|milestone|sprint|fase|etapa|paso|schritt|tahap|langkah) (?P<number>\d{1,2})\b"
+    r"(?<!from )(?<!ab )(?<!desde )(?<!a partir da )(?<!a partir do )(?<!dari )(?<!从)(?<!從)(?:\b(?P<name>phase|step|stage|milestone|sprint|fase|etapa|paso|passo|schritt|tahap|langkah) (?P<number>\d{1,2})\b"
     r"|第 ?(?P<amid>[\d一二三四五六七八九十]{1,2}) ?(?P<wide>阶段|步|段階)|(?<!\d)(?P<before>\d{1,2})(?P<behind>단계|段階)(?!부터|から))"
 )
 """A stage of the work, by its number; what holds from one on is not of it."""
@@ -447,7 +450,7 @@ def _whole(title: str) -> str:
 
 
 _POINTS = pattern(
-    r"\b(?:like|follow(?:s|ing)?|below|these|this|of|with|to|as|is|are|e\.g\.|wie|folgende[snrm]?|como|siguientes?)$",
+    r"\b(?:like|follow(?:s|ing)?|below|these|this|of|with|to|as|is|are|e\.g\.|wie|folgende[snrm]?|como|siguientes?|seguintes?|abaixo)$",
     re.IGNORECASE,
 )
 
