@@ -1029,6 +1029,12 @@ def test_what_a_pasted_mail_says_is_no_rule(message: str) -> None:
     assert [text for text, _ in rules_in(message)] == ["From now on write to them in Dutch."]
 
 
+def test_what_a_mail_in_portuguese_says_is_no_rule() -> None:
+    mail = "De: Porto\nEnviada em: 3 de maio\nAssunto: Atracação\n\nBom dia, Nora,\n\nNunca pinte o barco no cais.\n\nNão use o cais 7.\n\nAtenciosamente,\nO porto"
+    rule = "A partir de agora escreve pra eles em inglês."
+    assert [text for text, _ in rules_in(f"olha o que mandaram\n\n{mail}\n\n{rule}")] == [rule]
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
