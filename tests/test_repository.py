@@ -55,6 +55,8 @@ OPENED = ("gh pr create --fill", "https://github.com/a/b/pull/12")
         ([("git rebase main", "Current branch sums is up to date.")], None),
         ([("git checkout -b sums", "Switched to a new branch 'sums'")], "git: on branch sums"),
         ([("git switch -c sums", "")], "git: on branch sums"),
+        ([COMMITTED, ("scripts/new-feature.sh --name rows", "Switched to a new branch 'rows'\n{}")], "git: on branch rows; last commit 1a2b3c4 “Rows add up”"),
+        ([COMMITTED, ("cat new-feature.log", "Switched to a new branch 'rows'")], "git: on branch sums; last commit 1a2b3c4 “Rows add up”"),
         ([("git switch -c sums", ""), ("git branch -M main", "")], "git: on branch main"),
         ([COMMITTED, ("git branch -m sums rows && git push -u origin rows 2>&1 | tail -1", "branch 'rows' set up to track 'origin/rows'.")], "git: on branch rows; last commit 1a2b3c4 “Rows add up”, pushed"),
         ([COMMITTED, ("git add -A && git commit -qm 'More rows' && git show --stat HEAD | tail -1", " 1 file changed")], "git: on branch sums; last commit “More rows”"),

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from foldline._facts.folders import unquoted
 from foldline._facts.merged import ends
 from foldline._facts.patterns import rare
-from foldline._facts.shell import programs
+from foldline._facts.shell import only_looks, programs
 from foldline._facts.types import Facts, Repository
 from foldline._facts.uncommitted import commits, remaining, with_left
 from foldline._facts.unmerged import stops, under_way
@@ -44,6 +44,9 @@ _ON = rare(
     r"^(?:Switched to (?:a new )?branch '|Already on '|On branch |.{0,4}Deleted .{1,200} and switched to branch )([^\s']+)'?$",
     re.MULTILINE,
 )
+_ON_NEW = rare(r"^Switched to a new branch '", re.MULTILINE)
+"""What git says where a script made a branch."""
+
 _CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
 _CHANGED = re.compile(r"^(?!##)[ ?MADRCU!]{1,2} \S", re.MULTILINE)
 """A file that is not committed, as git lists it."""
@@ -114,9 +117,12 @@ def noted(
     made has a `title`, which may stand in lines that the command is without."""
     asked: dict[str, list[list[str]]] = {}
     unsure = goes_on(command, answer)
-    for name, args, folder in programs(command, where):
+    called = [*programs(command, where)]
+    for name, args, folder in called:
         if name in ("git", "gh", "glab") and args and not (unsure and commits(args)):
             asked.setdefault(folder, []).append(args)
+    if not asked and called and _ON_NEW.search(answer) and not only_looks(command):
+        asked[called[-1][2]] = [["switch"]]
     answers = _COMMITTED_LINE.split(answer) if len(asked) > 1 else [answer]
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
     for (folder, calls), said in zip(asked.items(), apart):

@@ -14,8 +14,14 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _RULES = ("# AGENTS.md instructions", "<user_instructions>", "<INSTRUCTIONS>")
 
-_SKILLS = "\n## Skills\nA skill is a set of local instructions to follow that is stored in a `SKILL.md` file."
+_SKILLS = re.compile(
+    r"\n## Skills\n(?:A skill is a set of local instructions to follow that is stored in a `SKILL\.md` file\."
+    r"|These skills are discovered at startup from multiple local sources\.)"
+)
 """How Codex begins what it says itself behind the project's instructions: which skills there are, and how to use one."""
+
+_EMPTY = re.compile(r"\s*(?:# AGENTS\.md instructions[^\n]*)?\s*(?:<\w+>)?\s*")
+"""The frame of instructions that hold nothing of a project's."""
 
 _OWN_ENDS = "\n--- project-doc ---\n"
 """What Codex puts between the user's own instructions, for whatever project, and those of the project."""
@@ -29,7 +35,10 @@ def is_summary(text: str) -> bool:
 def project_rules(text: str) -> str:
     """The project's instructions that a client put into a user message, without what it says there itself, or an empty text."""
     text = text.lstrip()
-    return text.partition(_SKILLS)[0] if text.startswith(_RULES) else ""
+    if not text.startswith(_RULES):
+        return ""
+    own = _SKILLS.split(text, maxsplit=1)[0]
+    return own if own == text or _EMPTY.fullmatch(own) is None else ""
 
 
 def own_part(instructions: str) -> str:

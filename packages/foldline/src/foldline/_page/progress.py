@@ -19,7 +19,7 @@ _COMMITTING = pattern(r"^\S*commit|\bgit\b.{0,80}?\bcommit\b")
 """How somebody says that something was committed, and how a call is told that may do it."""
 
 _SPEAKS_OF_GIT = pattern(
-    r"(?i)\b(?:git|(?<!\.)commit|pull request)\b|\b(?:an?|new|this|that|on|off|from|to|my|same|current) (?:\w+ )?branch\b(?! point)"
+    r"(?i)\b(?:git|(?<!\.)commit(?! to (?!main\b|master\b|the (?:repo|branch)))|pull request)\b|\b(?:an?|new|this|that|on|off|from|to|my|same|current) (?:\w+ )?branch\b(?! point)"
 )
 _ASKS_GIT = pattern(r"`(?:[^`]*[;&|] ?)?git \w")
 
