@@ -26,6 +26,7 @@ LATER = {
     "de": "Und jetzt schau dir die Liste von gestern an, worum geht es im zweiten Eintrag?",
     "es": "Y ahora mira la lista de ayer, ¿de qué trata la segunda entrada?",
     "pt": "E agora dá uma olhada na lista de ontem, do que trata o segundo item?",
+    "ru": "А теперь посмотри вчерашний список, о чём там вторая запись?",
     "id": "Sekarang lihat daftar yang kemarin, entri yang kedua itu tentang apa?",
 }
 """Another request, which binds nobody, by language."""

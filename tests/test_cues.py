@@ -1,4 +1,4 @@
-"""What agents and tools say in Portuguese: the words of the table, each by what it is read for."""
+"""What agents and tools say in Portuguese and Russian: the words of the table, each by what it is read for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from foldline._facts.chitchat import said_in_passing
 from foldline._facts.cues import (
+    announces,
     approves,
     asks_whether,
     blames,
@@ -31,6 +33,7 @@ from foldline._facts.cues import (
     submits,
     tells_of_its_moment,
     thinks_aloud,
+    waits,
 )
 
 SAID: list[tuple[Callable[[str], object], str, str]] = [
@@ -66,10 +69,40 @@ SAID: list[tuple[Callable[[str], object], str, str]] = [
     (says_open, "A lista de convidados continua pendente.", "A lista de convidados está pronta."),
     (changes_in, "O arquivo src/mapa.py foi alterado.", "O arquivo src/mapa.py é grande."),
     (names_failure, "O erro vem da fila.", "A fila está vazia."),
+    (approves, "План одобрен.", "а план одобрен?"),
+    (decides, "да, только поменьше", "Нет доступа к серверу"),
+    (refuses, "не вариант 2", "давай вариант 2"),
+    (says_found, "Причина в кеше, он протух.", "Сейчас посмотрю файл."),
+    (says_when_done, "Когда закончишь, обнови README.", "Обнови README."),
+    (submits, "Сдай готовую работу до конца.", "Работа сдана вчера."),
+    (concludes, "Вывод: кеш протух.", "Вывод печатается дважды."),
+    (passes_judgement, "Вердикт: годится.", "Годится."),
+    (announces, "Сейчас посмотрю логи.", "Я исправил баг."),
+    (offers, "Если хотите, добавлю тест.", "Добавил тест."),
+    (only_looks_on, "Посмотри, но код не трогай.", "Поправь код."),
+    (says_open, "Ещё не проверял на винде.", "Всё готово."),
+    (says_all_is_well, "Сборка прошла без ошибок.", "В сборке две ошибки."),
+    (waits, "Сборка ещё идёт.", "Сборка прошла."),
+    (tells_of_its_moment, "Исправление ещё не проверено.", "Исправление проверено."),
+    (resumes, "ок, продолжай", "продолжай печатать номер строки в каждом сообщении"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("said", "sentence", "other"), SAID)
-def test_what_a_sentence_of_portuguese_says(said: Callable[[str], object], sentence: str, other: str) -> None:
+def test_what_a_sentence_of_portuguese_or_russian_says(
+    said: Callable[[str], object], sentence: str, other: str
+) -> None:
     assert said(sentence)
     assert not said(other)
+
+
+def test_files_that_were_changed_are_told_by_their_verbs_and_not_those_that_were_left() -> None:
+    said = "Изменил a.py и добавил b.py, c.py удалён, d.py не изменён."
+    assert [verb for _, verb in changes_in(said)] == ["modified", "created", "deleted"]
+
+
+@pytest.mark.parametrize(
+    ("words", "passing"), [("ага, спасибо", True), ("ок, давай дальше", True), ("да, но в main", False)]
+)
+def test_what_a_russian_user_says_in_passing(words: str, passing: bool) -> None:
+    assert said_in_passing(words) == passing

@@ -128,6 +128,7 @@ def test_a_question_is_told_where_the_user_decided_it_amid_many_words() -> None:
     [
         ("Does one cursor suit you? Or two of them?", "fine by me", "Does one cursor suit you? Or two of them?"),
         ("两个进程共用一个游标好吗？还是各用一个？", "可以 改吧", "两个进程共用一个游标好吗？还是各用一个？"),
+        ("Дать обоим процессам один курсор? Или два?", "да, один", "Дать обоим процессам один курсор? Или два?"),
         ("Shall I give both workers one cursor?", "yes into the desk's own table, nobody else looks there at night I think", "Shall I give both workers one cursor?"),
     ],
 )  # fmt: skip

@@ -209,7 +209,17 @@ PLAN = (
 
 
 @pytest.mark.parametrize(
-    "go", ["Implement the plan.", "go ahead", "yes, do it", "ok mach das", "就这样做", "Option 2 please."]
+    "go",
+    [
+        "Implement the plan.",
+        "go ahead",
+        "yes, do it",
+        "ok mach das",
+        "就这样做",
+        "Option 2 please.",
+        "да, делай",
+        "вариант 2",
+    ],
 )
 def test_a_go_ahead_is_told_with_what_it_leans_on(go: str) -> None:
     messages = [
@@ -386,6 +396,7 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
         (FROM_ZERO, "0", "0. Both at once, and the small one first"),
         (MENU, "Option 2 please.", "2. No lock files: the numbers come from the database."),
         (MENU, "方案2", "2. No lock files: the numbers come from the database."),
+        (MENU, "давай вариант 2", "2. No lock files: the numbers come from the database."),
         (LETTERS, "Take (a) please, the small one.", "(a) a longer timeout for the lock"),
         (LETTERS, "2 files are still missing", ""),
         (LETTERS, "a bit later", ""),
@@ -397,6 +408,7 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
         (MENU, "不要方案2", ""),
         (MENU, "Opção 2, por favor.", "2. No lock files: the numbers come from the database."),
         (MENU, "A opção 2 não dá, os números podem mudar.", ""),
+        (MENU, "вариант 2 не подходит", ""),
         (MENU, "Option 2 (recommended): no lock files", "2. No lock files: the numbers come from the database."),
         (MENU, "You mean option 2 (recommended): one file for all", ""),
     ],

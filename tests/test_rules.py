@@ -41,6 +41,7 @@ RULES = [
     "Postgres it is; SQLite loses on concurrent writes.", "I'd rather you asked before pushing.",
     "Bitte keine neuen Abhängigkeiten", "Jangan ubah berkas migrasi", "api.py stays untouched.",
     "no number hard-coded in the module",
+    "не трогай папку с миграциями", "никаких новых зависимостей плиз", "config.yaml не трогать", "по пятницам не деплоим",
     "Explain each command you'd like to execute before asking to execute.",
 ]  # fmt: skip
 GENERAL = [
@@ -55,6 +56,7 @@ GENERAL = [
     "컴포넌트당 파일 하나.", "规则：公开函数的名字已冻结。", "一个组件一个文件。",
     "Regra: os nomes das funções públicas não mudam.", "Neste repo usamos pnpm.", "NÃO mexe no banco de produção.",
     "push quem faz sou eu", "tudo que for pago passa por mim antes, ok?",
+    "Правило: имена публичных функций заморожены.", "Если тест упал, остановись и скажи мне.", "пушу только я",
 ]  # fmt: skip
 REPORTS = [
     "The invoice must be in my spam folder then.", "Emails from the shop always end up in spam.",
@@ -63,6 +65,8 @@ REPORTS = [
     "Todavía no llega.", "NO VEO los precios en la caja, necesito que aparezcan", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
     "버튼이 반응하지 않습니다.", "服务器不能访问。", "翻译成英文：请勿践踏草坪。",
     "isso NÃO funciona no celular", "o valor SEMPRE vem zerado", "nunca usei essa função", "não aparece nada no app",
+    "Скрипт никогда не заканчивается.", "Письма всегда попадают в спам.", "без очков ничего не вижу",
+    "Переведи на английский: по газонам не ходить.", "Я ничего не менял.", "Начальник говорит, что сначала всегда тесты.",
 ]  # fmt: skip
 MISSED = ["The deploy goes out on Friday at noon.", "Ignore unstaged LESSONS.md, .entire/ and anything in tmp."]
 """A plan reads like a rule only to who knows that it is one; what is to be ignored reads like what is taken back."""
@@ -76,6 +80,7 @@ RECURRING = [
     "毎週月曜の朝に売上を送ってください。", "매일 밤 10시에 팔굽혀펴기 하라고 알려줘", "매주 월요일 아침에 매출을 보내 주세요.",
     "me lembra toda noite às dez de fazer as flexões", "Envie-me as vendas da loja toda segunda às 9.",
     "每天晚上10点提醒我做10个俯卧撑", "每周一上午九点把销售数据发给我。",
+    "напоминай мне каждый вечер в десять про отжимания", "Каждый понедельник присылай мне цифры по магазину.",
     "Could you please make sure to use the card with the smallest balance for any refund?",
     "please continue to only show flats under 900 euros",
 ]  # fmt: skip
@@ -89,6 +94,8 @@ RECURS_BY_ITSELF = [
     "O sistema me manda a mesma mensagem toda segunda.",
     "毎朝同じメールが送られてきます。", "매일 아침 같은 메일이 옵니다.", "每天晚上10点服务器会重启", "用户每天早上会收到提醒",
     "为什么每天早上都提醒我一样的内容？", "每天都发给我一样的报告,烦死了",
+    "Сервер перезапускается каждую ночь в десять.", "почему мне каждый день приходит одно и то же?",
+    "сделай скрипт, который каждое утро шлёт мне цифры",
 ]  # fmt: skip
 
 NO_TABLE = [
@@ -98,7 +105,7 @@ NO_TABLE = [
 
 LABELS = {
     "de": (0.96, 0.88), "en": (0.96, 0.8), "es": (0.96, 0.9), "id": (0.96, 0.9),
-    "ja": (0.96, 0.9), "ko": (0.96, 0.9), "pt": (0.96, 0.9), "zh": (0.95, 0.9),
+    "ja": (0.96, 0.9), "ko": (0.96, 0.9), "pt": (0.96, 0.9), "ru": (0.96, 0.9), "zh": (0.95, 0.9),
 }  # fmt: skip
 """Precision and recall that are reached on labelled sentences, whatever the lifetime: precision comes first."""
 
@@ -149,7 +156,7 @@ def test_what_comes_round_by_itself_is_no_order(sentence: str) -> None:
     [
         "No need, leave it as it is.", "nicht nötig, lass es so wie es ist", "no hace falta, déjalo como está",
         "tidak usah, biarkan saja seperti itu", "いいえ、そのままで大丈夫です", "아니요, 그대로 두면 됩니다", "不需要了，保持现状即可",
-        "不要，还是当皇帝", "看到了，现在我提出一些修改的意见：第一，推送的内容按平台进行分类，先推送完一个平台再推送下一个平台的信息",
+        "не надо, оставь как есть", "не трогай его, пусть болтается", "不要，还是当皇帝", "看到了，现在我提出一些修改的意见：第一，推送的内容按平台进行分类，先推送完一个平台再推送下一个平台的信息",
     ],
 )  # fmt: skip
 def test_what_answers_an_offer_is_no_rule(sentence: str) -> None:
@@ -180,6 +187,7 @@ def test_a_rule_is_known_by_its_form(sentence: str) -> None:
         "Restricción: precios en céntimos siempre. La caja no conoce otra cosa.",
         "Restrição: preços em centavos sempre. O caixa não conhece outra coisa.",
         "ルール：価格は必ずセントで書く。レジは他を知らない。",
+        "Правило: цены всегда в копейках. Касса другого не понимает.",
     ],
 )
 def test_a_line_with_a_label_is_a_rule_to_its_end(line: str) -> None:
@@ -236,6 +244,9 @@ def test_an_order_for_all_menus_stands() -> None:
         "I want to see all options",
         "Use the browser for this test.",
         "先评估，不要修改",
+        "пока ничего не меняй",
+        "Просто скажи, где ошибка, код не трогай.",
+        "на этот раз без тестов",
     ],
 )
 def test_an_order_for_this_turn(sentence: str) -> None:
@@ -256,7 +267,15 @@ def test_how_long_what_is_ordered_beside_the_work_of_a_day_holds(sentence: str, 
 
 @pytest.mark.parametrize(
     "sentence",
-    ["scratch that", "so (b) after all", "forget what I said about the cache", "you may touch api.py now"],
+    [
+        "scratch that",
+        "so (b) after all",
+        "forget what I said about the cache",
+        "you may touch api.py now",
+        "забудь, что я говорил про кеш",
+        "Ограничение в 300 слов снимаю.",
+        "теперь можно пушить",
+    ],
 )
 def test_what_is_taken_back(sentence: str) -> None:
     assert lifetime(sentence) == "back"
@@ -505,6 +524,7 @@ def test_what_stands_behind_turns_is_what_binds(language: str) -> None:
         ("Never push to main.", "You may push now."), ("Pushe nie nach main.", "Du darfst jetzt pushen."),
         ("Por favor, no hagas push a main.", "Ya puedes hacer push, gracias por la espera."), ("不要推送到 main。", "现在可以推送了。"),
         ("mainにはプッシュしないでください。", "もうプッシュしていいです。"), ("Nunca faça push na main.", "Agora já pode fazer push."),
+        ("Не пушить в main.", "Теперь можно пушить."),
     ],
 )  # fmt: skip
 def test_an_order_of_short_words_is_taken_back_too(order: str, back: str) -> None:
@@ -553,7 +573,8 @@ def test_what_is_forbidden_until_the_user_says_so_outlasts_the_turn() -> None:
         ("Selalu jawab dalam bahasa Prancis.", "kembali ke bahasa Indonesia ya"), ("Jangan pakai komentar di kode.", "lupakan soal komentar"),
         ("代码里不要写注释。", "不写注释那条算了"), ("一律用法语回答。", "还是用中文吧"),
         ("本番には絶対にデプロイしないで。", "これからは本番にデプロイして構いません"), ("常にフランス語で答えて。", "やっぱり日本語に戻して"),
-        ("코드에 주석 달지 마.", "주석 얘기는 잊어"), ("항상 프랑스어로 답하세요.", "다시 한국어로 해 주세요"),
+        ("Никаких комментариев в коде.", "забудь про комментарии, ставь где помогают"), ("Всегда отвечай по-французски.", "давай снова по-русски"),
+        ("На прод не деплоить.", "деплоить на прод теперь можно"), ("코드에 주석 달지 마.", "주석 얘기는 잊어"), ("항상 프랑스어로 답하세요.", "다시 한국어로 해 주세요"),
     ],
 )  # fmt: skip
 def test_a_rule_is_taken_back_by_what_it_is_about(order: str, back: str) -> None:
@@ -881,6 +902,7 @@ def test_what_is_ordered_for_the_work_at_hand_ends_when_other_work_is_asked_for(
         ("Schritt 1: frag mich, bevor du etwas löschst", "ja, mach Schritt 1", "weiter mit Schritt 2, den Liegeplätzen"),
         ("passo 1: me pergunta antes de apagar qualquer registro", "ok, faz o passo 1", "agora o passo 2, os ancoradouros"),
         ("第1阶段不要提交代码", "继续第1阶段", "开始第2阶段吧"),
+        ("этап 1: ничего не коммить", "продолжай этап 1", "начинай этап 2"),
     ],
 )  # fmt: skip
 def test_what_is_ordered_for_a_stage_of_the_work_ends_with_it(order: str, on: str, other: str) -> None:

@@ -92,7 +92,12 @@ def review(*findings: str, verdict: str) -> str:
 
 @pytest.mark.parametrize(
     "verdict",
-    ["Verdict: Approve with two suggestions", "Gesamturteil: freigeben mit zwei Hinweisen", "判定：批准，有两个建议"],
+    [
+        "Verdict: Approve with two suggestions",
+        "Gesamturteil: freigeben mit zwei Hinweisen",
+        "判定：批准，有两个建议",
+        "Вердикт: принять с двумя замечаниями",
+    ],
 )
 def test_the_verdict_of_a_review_is_told_though_it_is_set_as_a_heading(verdict: str) -> None:
     told = told_of([ASKED, says(review("1. The lock is held too long.", verdict=verdict)), LATER], 2_000)

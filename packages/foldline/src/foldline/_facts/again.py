@@ -36,7 +36,8 @@ _AMOUNT = re.compile(
     r"|words?|lines?|columns?|characters?|sentences?|pages?|seconds?|minutes?|hours?|days?|weeks?|percent|dollars?|euros?"
     r"|wörtern?|zeilen|spalten|zeichen|sätzen?|sekunden|minuten|stunden|tagen?|wochen|prozent"
     r"|palabras|líneas|columnas|caracteres|frases|segundos|minutos|horas|días|semanas"
-    r"|kata|baris|kolom|karakter|kalimat|detik|menit|jam|hari)\b)"
+    r"|kata|baris|kolom|karakter|kalimat|detik|menit|jam|hari"
+    r"|слова?|строка?|строки|столбц(?:а|ов)|символ(?:а|ов)|предложени[йя]|страниц[аыу]?|секунд[ыу]?|минут[ыу]?|час(?:а|ов)?|дня|дней|недел[ьию]|процент(?:а|ов)|рубл(?:ь|я|ей))\b)"
 )
 """A number that measures; one without a unit may be a name."""
 

@@ -44,7 +44,7 @@ _ON = rare(
     r"^(?:Switched to (?:a new )?branch '|Already on '|On branch |.{0,4}Deleted .{1,200} and switched to branch )([^\s']+)'?$",
     re.MULTILINE,
 )
-_ON_NEW = rare(r"^Switched to a new branch '", re.MULTILINE)
+_ON_NEW = rare(r"^Switched to a new branch '([^\s']+)'", re.MULTILINE)
 """What git says where a script made a branch."""
 
 _CLEAN = rare(r"^(?:nothing to commit, working (?:tree|directory) clean)", re.MULTILINE)
@@ -121,8 +121,8 @@ def noted(
     for name, args, folder in called:
         if name in ("git", "gh", "glab") and args and not (unsure and commits(args)):
             asked.setdefault(folder, []).append(args)
-    if not asked and called and _ON_NEW.search(answer) and not only_looks(command):
-        asked[called[-1][2]] = [["switch"]]
+    if not asked and called and (made := _ON_NEW.search(answer)) and not only_looks(command):
+        asked[called[-1][2]] = [["switch", "-c", made[1]]]
     answers = _COMMITTED_LINE.split(answer) if len(asked) > 1 else [answer]
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
     for (folder, calls), said in zip(asked.items(), apart):
