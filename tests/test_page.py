@@ -383,6 +383,7 @@ def test_a_task_of_many_pages_stands_whole_where_there_is_room() -> None:
 
 
 MENU = "There are two ways.\n\n1. A longer timeout for the lock, with a heartbeat of its holder.\n2. No lock files: the numbers come from the database.\n\nWhich one?"
+TABLE = "How shall it be kept?\n\n| Option | Description |\n| --- | --- |\n| A | One repository for both |\n| B | One repository for each part |\n\nWhich one?"
 FROM_ZERO = (
     "How is it to be done?\n\n> **0. Both at once**, and the small one first\n> **1. One by one**\n> **2. Not at all**"
 )
@@ -393,6 +394,9 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
     ("menu", "words", "chosen"),
     [
         (MENU, "2", "2. No lock files: the numbers come from the database."),
+        (TABLE, "B", "B – One repository for each part"),
+        (TABLE, "Option b please", "B – One repository for each part"),
+        (TABLE, "C", ""),
         (FROM_ZERO, "0", "0. Both at once, and the small one first"),
         (MENU, "Option 2 please.", "2. No lock files: the numbers come from the database."),
         (MENU, "方案2", "2. No lock files: the numbers come from the database."),

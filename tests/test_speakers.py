@@ -964,6 +964,8 @@ def test_what_a_command_says_of_the_instructions_that_it_has_written_is_not_the_
 def test_what_codex_says_of_skills_behind_the_projects_instructions_is_none_of_them() -> None:
     skills = "\n\n## Skills\nA skill is a set of local instructions to follow that is stored in a `SKILL.md` file. Always announce it."
     assert project_rules(f"# AGENTS.md instructions for /srv\n\n- Never push.{skills}").endswith("- Never push.\n")
+    found = "\n## Skills\nThese skills are discovered at startup from multiple local sources. Always announce it."
+    assert project_rules(f"# AGENTS.md instructions for /srv\n\n<INSTRUCTIONS>{found}\n</INSTRUCTIONS>") == ""
 
 
 def test_what_an_application_signs_with_its_name_is_not_the_users() -> None:

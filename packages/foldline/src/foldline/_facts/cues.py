@@ -246,10 +246,10 @@ def option(words: str, menu: Iterable[str]) -> str:
     title = (titled[1] or titled[2]).lower() if titled else ""
     begins = rf"(?:^|[\s;:,*`])(?:(?:{_words('option')}) ?)?\(?{label}`?[.):]\**\s"
     behind = rf"[;,]? \(?{chr(ord(label) + 1)}[.)]\s"
-    row = re.compile(rf"\|\s*\**{label}\**\s*\|\s*(.+?)\s*\|", re.IGNORECASE)
+    row = re.compile(rf"(?:\| )?{label} (?:–|\|) .+", re.IGNORECASE)
     for line in reversed([*menu]):
-        if chosen := row.match(line):
-            return f"{label.upper()}. {chosen[1]}"
+        if row.match(line):
+            return line
         if (begin := re.search(begins, line, re.IGNORECASE)) and title in line.lower():
             chosen = re.split(behind, line[begin.start() :].strip(" ;:,"), maxsplit=1, flags=re.IGNORECASE)[0]
             return chosen[1:].replace("**", "", 1) if chosen.startswith("*") else chosen
