@@ -247,31 +247,31 @@ def _pieces(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
 
 def _apart(text: str, by: Speaker) -> Iterator[tuple[Speaker, str, bool]]:
     if frame := _framed(text):
-        start, end, whole = frame
+        start, end, template = frame
         yield "harness", text[:start], False
-        if whole:
+        if template.whole:
             yield "user", known.COMMENT.sub("", text[start:end]), True
         else:
             yield from _apart(text[start:end], "")
-        yield from _blocks(text[end:], "harness")
+        yield from _blocks(text[end:], template.behind)
     elif (not by or text.lstrip().startswith(known.EXPANDED)) and (other := whose(text)):
         yield other, text, False
     else:
         yield from _wrapped(text)
 
 
-def _framed(text: str) -> tuple[int, int, bool] | None:
-    """Where the user's part stands in a template, and whether it is a task."""
+def _framed(text: str) -> tuple[int, int, known.Frame] | None:
+    """Where the user's part stands in a template, and in which."""
     stripped = len(text) - len(text.lstrip())
     for frame in known.FRAMES:
         if frame.sign in text and (found := frame.pattern.match(text, stripped)):
-            return *found.span(1), frame.whole
+            return *found.span(1), frame
     return None
 
 
 def _holds_task(text: str) -> bool:
     frame = _framed(text)
-    return frame is not None and (frame[2] or _holds_task(text[frame[0] : frame[1]]))
+    return frame is not None and (frame[2].whole or _holds_task(text[frame[0] : frame[1]]))
 
 
 def _wrapped(text: str) -> Iterator[tuple[Speaker, str, bool]]:

@@ -7,7 +7,7 @@ is not written down here makes a text the user's own.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from foldline._facts.patterns import rare
 from foldline._messages import Speaker
@@ -236,15 +236,17 @@ FINAL = "Final Answer:"
 
 
 class Frame(NamedTuple):
-    """A text of which only a part is the user's: what every one of them contains, and the whole; `whole` where the part is a task."""
+    """A text of which only a part is the user's: what every one of them contains, and the whole; `whole` where the part is a task, and
+    who speaks `behind` it."""
 
     sign: str
     pattern: re.Pattern[str]
     whole: bool = False
+    behind: Literal["harness", "command"] = "harness"
 
 
-def _frame(sign: str, regex: str, *, whole: bool = False) -> Frame:
-    return Frame(sign, pattern(regex, re.DOTALL), whole)
+def _frame(sign: str, regex: str, *, whole: bool = False, behind: Literal["harness", "command"] = "harness") -> Frame:
+    return Frame(sign, pattern(regex, re.DOTALL), whole, behind)
 
 
 _UPLOADED = r"(?:<uploaded_files>(?:(?!<(?:pr|issue)_description>).)*)?"
@@ -266,7 +268,7 @@ FRAMES: tuple[Frame, ...] = (
     _frame("</answer>", r"(?:\[ask_followup_question(?:(?!<answer>).)*\] Result:\s*)?<answer>(.*?)</answer>"),
     _frame("</feedback>", r"(?:[^<]{0,600}?\b(?:feedback|denied)\b[^<]{0,300})?<feedback>(.*?)</feedback>"),
     # prompts of users' own that put what follows a command's name into a tag; Antigravity
-    _frame("</user_request>", r"<user_request>(.*?)</user_request>"),
+    _frame("</user_request>", r"<user_request>(.*?)</user_request>", behind="command"),
     _frame("</USER_REQUEST>", r"<USER_REQUEST>(.*?)</USER_REQUEST>"),
     # Terminus
     _frame("\nTask Description:\n", r"You are an AI assistant tasked with solving command-line tasks.*?\nTask Description:\n(.*?)(?=\n+Current terminal state:\n|\Z)", whole=True),
