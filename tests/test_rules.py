@@ -50,6 +50,9 @@ GENERAL = [
     "Nobody outside the team gets access to it, ever.", "We use pnpm in this repo.", "One file for each component, please.",
     "If a test fails, stop and tell me.", "Meetings only between 10 and 4.", "Standard library only.",
     "Regel: die Namen sind eingefroren.", "Wenn ein Test fehlschlägt, hör auf und sag Bescheid.",
+    "Dans ce dépôt on utilise pnpm.", "Contrainte : le p95 doit rester sous 150 ms.", "Un fichier par composant, stp.",
+    "Règle : les noms des fonctions publiques sont figés.", "Si un test échoue, arrête-toi et préviens-moi.",
+    "Les mots de passe ne doivent jamais apparaître dans les logs.", "a partir de maintenant les commentaires en anglais",
     "En este repo usamos pnpm.", "Restricción: el p95 tiene que quedar por debajo de 150 ms.",
     "Aturan: nama fungsi publik sudah dibekukan.", "Satu berkas untuk setiap komponen, ya.",
     "ルール：公開関数の名前は凍結。", "このリポジトリではpnpmを使います。", "규칙: 공개 함수 이름은 동결입니다.",
@@ -62,6 +65,9 @@ REPORTS = [
     "The invoice must be in my spam folder then.", "Emails from the shop always end up in spam.",
     "the user must log in before they see the dashboard", "translate to German: No dogs allowed.",
     "Die Liste bleibt leer.", "Nur der erste Eintrag wird geladen.", "El servidor no puede conectar.",
+    "La liste reste vide.", "le qr code n'apparait jamais", "marche toujours pas",
+    "Aucune erreur dans la console.", "pas de réponse depuis hier", "traduis en anglais : Interdit aux chiens.",
+    "mon coloc met toujours ses fichiers en MAJUSCULES", "Le service est désormais actif.",
     "Todavía no llega.", "NO VEO los precios en la caja, necesito que aparezcan", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
     "버튼이 반응하지 않습니다.", "服务器不能访问。", "翻译成英文：请勿践踏草坪。",
     "isso NÃO funciona no celular", "o valor SEMPRE vem zerado", "nunca usei essa função", "não aparece nada no app",
@@ -75,7 +81,8 @@ RECURRING = [
     "remind me every evening at ten to do ten push-ups", "Every Monday at 9 send me the numbers from the shop.",
     "wake me each morning at seven", "erinnere mich jeden Abend um 22 Uhr an die Liegestütze",
     "Schick mir jeden Montag um 9 die Zahlen.", "Recuérdame cada noche a las diez las flexiones.",
-    "mándame todos los lunes a las 9 las ventas", "ingatkan saya setiap malam jam 10 untuk push up",
+    "mándame todos los lunes a las 9 las ventas", "rappelle-moi tous les soirs à 22 h de faire mes pompes",
+    "envoie moi les ventes chaque lundi matin", "ingatkan saya setiap malam jam 10 untuk push up",
     "Kirimkan saya laporan penjualan setiap Senin pagi.", "毎晩10時に腕立て伏せをリマインドして",
     "毎週月曜の朝に売上を送ってください。", "매일 밤 10시에 팔굽혀펴기 하라고 알려줘", "매주 월요일 아침에 매출을 보내 주세요.",
     "me lembra toda noite às dez de fazer as flexões", "Envie-me as vendas da loja toda segunda às 9.",
@@ -90,8 +97,8 @@ RECURS_BY_ITSELF = [
     "The job runs every night at ten and sends a mail.", "every time I open the page it sends me the old numbers",
     "make a cron that reminds the users every evening", "add a script that sends me the numbers every Monday",
     "It reminds me every day of the same thing, why?", "Der Job schickt mir jeden Montag eine Mail.",
-    "El sistema me manda todos los lunes el mismo correo.", "Setiap malam server mengirim saya email yang sama.",
-    "O sistema me manda a mesma mensagem toda segunda.",
+    "El sistema me manda todos los lunes el mismo correo.", "Le job m'envoie le même mail tous les lundis.",
+    "Setiap malam server mengirim saya email yang sama.", "O sistema me manda a mesma mensagem toda segunda.",
     "毎朝同じメールが送られてきます。", "매일 아침 같은 메일이 옵니다.", "每天晚上10点服务器会重启", "用户每天早上会收到提醒",
     "为什么每天早上都提醒我一样的内容？", "每天都发给我一样的报告,烦死了",
     "Сервер перезапускается каждую ночь в десять.", "почему мне каждый день приходит одно и то же?",
@@ -99,12 +106,12 @@ RECURS_BY_ITSELF = [
 ]  # fmt: skip
 
 NO_TABLE = [
-    "Gardez les noms des fonctions.", "Nu modifica fișierele din config.", "Rör inte databasen.",
-    "Nie zmieniaj pliku config.yaml.", "Ne touche pas à la base de données.", "Non toccare mai i file.",
+    "Nu modifica fișierele din config.", "Rör inte databasen.", "Nie zmieniaj pliku config.yaml.",
+    "Non toccare mai i file.",
 ]  # fmt: skip
 
 LABELS = {
-    "de": (0.96, 0.88), "en": (0.96, 0.8), "es": (0.96, 0.9), "id": (0.96, 0.9),
+    "de": (0.96, 0.88), "en": (0.96, 0.8), "es": (0.96, 0.9), "fr": (0.98, 0.97), "id": (0.96, 0.9),
     "ja": (0.96, 0.9), "ko": (0.96, 0.9), "pt": (0.96, 0.9), "ru": (0.96, 0.9), "zh": (0.95, 0.9),
 }  # fmt: skip
 """Precision and recall that are reached on labelled sentences, whatever the lifetime: precision comes first."""
@@ -155,6 +162,7 @@ def test_what_comes_round_by_itself_is_no_order(sentence: str) -> None:
     "sentence",
     [
         "No need, leave it as it is.", "nicht nötig, lass es so wie es ist", "no hace falta, déjalo como está",
+        "pas la peine, laisse comme ça", "non merci, ça ira",
         "tidak usah, biarkan saja seperti itu", "いいえ、そのままで大丈夫です", "아니요, 그대로 두면 됩니다", "不需要了，保持现状即可",
         "не надо, оставь как есть", "не трогай его, пусть болтается", "不要，还是当皇帝", "看到了，现在我提出一些修改的意见：第一，推送的内容按平台进行分类，先推送完一个平台再推送下一个平台的信息",
     ],
@@ -186,6 +194,7 @@ def test_a_rule_is_known_by_its_form(sentence: str) -> None:
         "Regel: Preise immer in Cent. Die Kasse kennt nichts anderes.",
         "Restricción: precios en céntimos siempre. La caja no conoce otra cosa.",
         "Restrição: preços em centavos sempre. O caixa não conhece outra coisa.",
+        "Règle : les prix toujours en centimes. La caisse ne connaît rien d'autre.",
         "ルール：価格は必ずセントで書く。レジは他を知らない。",
         "Правило: цены всегда в копейках. Касса другого не понимает.",
     ],
@@ -240,6 +249,8 @@ def test_an_order_for_all_menus_stands() -> None:
         "look around first",
         "wait for my go",
         "don't skip the extra check",
+        "je ne veux pas que tu le fasses, je veux pouvoir le faire",
+        "touche à rien pour l'instant",
         "NO QUIERO QUE LO ARREGLES, quiero que me expliques cuál es el problema",
         "I want to see all options",
         "Use the browser for this test.",
@@ -275,6 +286,7 @@ def test_how_long_what_is_ordered_beside_the_work_of_a_day_holds(sentence: str, 
         "забудь, что я говорил про кеш",
         "Ограничение в 300 слов снимаю.",
         "теперь можно пушить",
+        "t'as plus besoin de me demander",
     ],
 )
 def test_what_is_taken_back(sentence: str) -> None:
@@ -315,7 +327,7 @@ def test_precision_and_recall_on_messages_of_coding_chats(language: str) -> None
     ("text", "language"),
     [
         ("Keep the tests green, please.", "en"), ("Bitte keine neuen Pakete.", "de"),
-        ("Por favor, no toques la base de datos.", "es"), ("nunca faz push direto na main", "pt"), ("n mexe nisso ainda, blz?", "pt"), ("Jangan ubah apa pun dulu.", "id"),
+        ("Por favor, no toques la base de datos.", "es"), ("touche pas à la base de prod", "fr"), ("nunca faz push direto na main", "pt"), ("n mexe nisso ainda, blz?", "pt"), ("Jangan ubah apa pun dulu.", "id"),
         ("不要改配置文件。", "zh"), ("設定は変えないでください。", "ja"), ("설정은 바꾸지 마세요.", "ko"),
         ("请修复 src/app/main.py 里的 login 函数", "zh"), ("Не трогай базу.", "ru"), ("لا تلمس", "ar"),
     ],
@@ -566,6 +578,7 @@ def test_what_is_forbidden_until_the_user_says_so_outlasts_the_turn() -> None:
         ("No comments in the code please.", "ok forget the no comments thing, put them where they help"),
         ("Never mail customers without asking me first.", "you don't need to ask before you mail customers any more"),
         ("Always answer in French.", "English again please"), ("Antworte immer auf Französisch.", "bitte wieder auf Deutsch"),
+        ("Réponds toujours en anglais.", "reviens au français stp"),
         ("Niemals nach Produktion deployen.", "nach Produktion deployen ist ab jetzt in Ordnung"),
         ("Responde siempre en francés.", "vuelve al español por favor"), ("Sin comentarios en el código.", "olvida lo de los comentarios"),
         ("Responde sempre em francês.", "volta pro português por favor"), ("Sem comentários no código.", "esquece aquilo dos comentários"),

@@ -29,7 +29,7 @@ Lifetime = Literal["none", "standing", "task", "once", "back"]
 
 LIFETIMES: tuple[Lifetime, ...] = ("standing", "once", "back")
 
-LANGUAGES = ("en", "de", "es", "id", "ja", "ko", "pt", "ru", "zh")
+LANGUAGES = ("en", "de", "es", "fr", "id", "ja", "ko", "pt", "ru", "zh")
 """Those that have cues."""
 
 SHORT = 800
