@@ -1,4 +1,4 @@
-"""What agents and tools say in Portuguese and Russian: the words of the table, each by what it is read for."""
+"""What agents and tools say in Portuguese, French and Russian: the words of the table, each by what it is read for."""
 
 from __future__ import annotations
 
@@ -87,11 +87,45 @@ SAID: list[tuple[Callable[[str], object], str, str]] = [
     (resumes, "ок, продолжай", "продолжай печатать номер строки в каждом сообщении"),
 ]  # fmt: skip
 
+IN_FRENCH: list[tuple[Callable[[str], object], str, str]] = [
+    (decides, "oui mais garde le menu tel quel", "ouvre le menu"),
+    (decides, "Non, fais plutôt le deuxième.", "nous avons deux menus"),
+    (decides, "va pour la modale", "la modale va bien"),
+    (decides, "on part sur la deuxième", "on voit la deuxième page"),
+    (approves, "approuvé", "la commande a été approuvée hier par la banque"),
+    (approves, "le plan est validé.", "le plan est prêt"),
+    (refuses, "l'option 2 ne va pas", "l'option 2 convient"),
+    (resumes, "ok tu peux continuer", "l'erreur va continuer sur cet écran"),
+    (says_found, "J'ai découvert que l'index manque dans la nouvelle table.", "Je lis la nouvelle table."),
+    (says_found, "Le test du panier a échoué.", "Le test du panier est long."),
+    (says_when_done, "Avant de faire un commit, lance les tests.", "Le commit d'hier a les tests."),
+    (says_when_done, "Quand tu as fini, préviens-moi.", "Quand le bouton disparaît, recharge la page."),
+    (submits, "Rends ta solution dans un seul fichier.", "La remise de la solution était hier."),
+    (thinks_aloud, "Peut-être le fuseau du serveur.", "Le fuseau du serveur est en UTC."),
+    (says_all_is_well, "La build s'est terminée sans erreur.", "La build s'est terminée avec deux erreurs."),
+    (says_foreign, "Ces deux tests échouaient déjà avant ma modification.", "Ces deux tests échouent à cause de l'index."),
+    (tells_of_its_moment, "La correction est en cours.", "La correction remplace la file."),
+    (rejects, "L'hypothèse est écartée.", "L'hypothèse vient du journal."),
+    (passes_judgement, "Verdict : ça peut entrer.", "Le verdict tombe vendredi."),
+    (concludes, "Conclusion : la file est pleine.", "La conclusion du cours est en mai."),
+    (says_traced, "Maintenant je vois la cause du retard.", "La cause du retard est connue."),
+    (blames, "Le problème vient du fuseau du serveur.", "Le serveur a un fuseau."),
+    (says_back, "J'avais tort pour l'index.", "L'index est bon."),
+    (only_looks_on, "Relis le module sans rien modifier.", "Modifie le fichier du module."),
+    (only_looks_on, "Ne modifie aucun fichier.", "Ne modifie pas le titre."),
+    (offers, "Si tu veux, je peux aussi traduire la table.", "La table est traduite."),
+    (asks_whether, "Dois-je supprimer l'ancienne table ?", "Quelle est l'ancienne table ?"),
+    (points_back, "N'y touche jamais, sauf si je le dis.", "Ne touche jamais à la table."),
+    (says_open, "Reste à faire : la lettre du second chauffeur.", "La lettre est arrivée chez le second chauffeur."),
+    (says_open, "Le mot à la voisine n'est pas encore parti.", "Le mot à la voisine est parti."),
+    (says_open, "La liste des invités est toujours en attente.", "La liste des invités est prête."),
+    (changes_in, "Le fichier src/carte.py a été mis à jour.", "Le fichier src/carte.py est grand."),
+    (names_failure, "L'erreur vient de la file.", "La file est vide."),
+]  # fmt: skip
 
-@pytest.mark.parametrize(("said", "sentence", "other"), SAID)
-def test_what_a_sentence_of_portuguese_or_russian_says(
-    said: Callable[[str], object], sentence: str, other: str
-) -> None:
+
+@pytest.mark.parametrize(("said", "sentence", "other"), [*SAID, *IN_FRENCH])
+def test_what_a_sentence_says(said: Callable[[str], object], sentence: str, other: str) -> None:
     assert said(sentence)
     assert not said(other)
 

@@ -29,6 +29,9 @@ from talk import bash, says, user
         "O aviso à vizinha eu ainda não mandei.",
         "É preciso pagar a caução antes de sexta.",
         "A lista de convidados continua pendente.",
+        "Le mot à la voisine n'est pas encore parti.",
+        "Il faut payer la caution avant vendredi.",
+        "La liste des invités est toujours en attente.",
         "Undangan untuk RT sebelah belum kukirim.",
         "Uang muka harus masuk sebelum Jumat.",
         "초대장은 아직 보내지 못했습니다.",
@@ -104,6 +107,7 @@ def test_what_is_to_be_kept_in_chinese_is_no_open_step() -> None:
     [
         ("Next: weigh the parcels of the hall.", "Still open: the licence of the second driver."),
         ("Nächster Schritt: die Pakete der Halle wiegen.", "Offen: der Führerschein des zweiten Fahrers."),
+        ("Prochaine étape : peser les colis du hangar.", "Reste à faire : le permis du second chauffeur."),
         ("Próximo passo: pesar os pacotes do galpão.", "Em aberto: a carteira do segundo motorista."),
         ("Siguiente paso: pesar los paquetes de la nave.", "Pendiente: el carné del segundo conductor."),
         ("Berikutnya: menimbang paket di gudang.", "Masih terbuka: SIM sopir kedua."),

@@ -230,7 +230,7 @@ def test_a_command_that_is_given_again_orders_its_steps_again() -> None:
     assert told(done, ("/tidy",)) == STEPS
 
 
-@pytest.mark.parametrize("yes", ["approved", "aprovado", "план одобрен", "утверждаю."])
+@pytest.mark.parametrize("yes", ["approved", "aprovado", "approuvé", "план одобрен", "утверждаю."])
 def test_of_a_command_of_many_phases_those_to_come_are_told_when_the_user_agrees_to_go_on(yes: str) -> None:
     round_ = [
         *command("round", PHASES),

@@ -538,6 +538,7 @@ def test_of_targets_that_a_program_checks_it_is_told_which_were_missed(output: s
         "It already fails on main, so it is not caused by my change.",
         "Der Test schlug schon vorher fehl.",
         "Ese test ya fallaba antes.",
+        "Ce test échouait déjà avant.",
     ],
 )
 def test_a_check_of_which_the_agent_says_that_it_failed_before_is_no_open_error(words: str) -> None:

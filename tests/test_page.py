@@ -413,6 +413,10 @@ LETTERS = "Ways to fix it: (a) a longer timeout for the lock; (b) no lock files,
         (MENU, "Opção 2, por favor.", "2. No lock files: the numbers come from the database."),
         (MENU, "A opção 2 não dá, os números podem mudar.", ""),
         (MENU, "вариант 2 не подходит", ""),
+        (MENU, "I want option 2", "2. No lock files: the numbers come from the database."),
+        (MENU, "I dont want option 2", ""),
+        (MENU, "L'option 2 stp.", "2. No lock files: the numbers come from the database."),
+        (MENU, "l'option 2 va pas, les numéros peuvent changer", ""),
         (MENU, "Option 2 (recommended): no lock files", "2. No lock files: the numbers come from the database."),
         (MENU, "You mean option 2 (recommended): one file for all", ""),
     ],
@@ -1529,7 +1533,15 @@ def test_what_was_read_before_that_file_is_not_what_the_user_said() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["don't worry about the dates, but continue", "ok keep going.", "继续吧", "mach weiter", "pode seguir"]
+    "words",
+    [
+        "don't worry about the dates, but continue",
+        "ok keep going.",
+        "继续吧",
+        "mach weiter",
+        "pode seguir",
+        "tu peux continuer",
+    ],
 )
 def test_who_only_says_to_go_on_wants_what_was_asked_before(words: str) -> None:
     text = page([ASKED, *EDIT, says("The first half is done."), user(words)])
