@@ -727,7 +727,7 @@ def test_what_things_are_like_here_is_a_rule_whatever_else_is_asked(message: str
     "message",
     [
         "We never call that helper, why is it still there?", "wir benutzen den Helfer nie, warum steht der noch drin?",
-        "no usamos ese módulo, ¿por qué sigue ahí?", "kita tidak pakai modul itu, kenapa masih ada?",
+        "on n'utilise pas ce module, pourquoi il est encore là ?", "no usamos ese módulo, ¿por qué sigue ahí?", "kita tidak pakai modul itu, kenapa masih ada?",
         "Der Zähler darf nie negativ werden, und trotzdem steht da -3?",
     ],
 )  # fmt: skip
@@ -913,6 +913,7 @@ def test_what_is_ordered_for_the_work_at_hand_ends_when_other_work_is_asked_for(
         ("phase 1 - ask me before you do anything", "apply phase 1", "continue to phase 2: the berths"),
         ("continue to phase 2: start with the berths - do not run the import", "what about the piers?", "great! go on with phase 3"),
         ("Schritt 1: frag mich, bevor du etwas löschst", "ja, mach Schritt 1", "weiter mit Schritt 2, den Liegeplätzen"),
+        ("étape 1 : demande-moi avant de supprimer quoi que ce soit", "ok, fais l'étape 1", "passe à l'étape 2, les pontons"),
         ("passo 1: me pergunta antes de apagar qualquer registro", "ok, faz o passo 1", "agora o passo 2, os ancoradouros"),
         ("第1阶段不要提交代码", "继续第1阶段", "开始第2阶段吧"),
         ("этап 1: ничего не коммить", "продолжай этап 1", "начинай этап 2"),
@@ -1062,6 +1063,12 @@ MAIL = "From: Desk <desk@quay.example>\nSubject: Berth 7\n\nDear Nora,\nTenants 
 )
 def test_what_a_pasted_mail_says_is_no_rule(message: str) -> None:
     assert [text for text, _ in rules_in(message)] == ["From now on write to them in Dutch."]
+
+
+def test_what_a_mail_in_french_says_is_no_rule() -> None:
+    mail = "De : Le port\nEnvoyé : 3 mai\nObjet : Amarrage\n\nBonjour Nora,\n\nNe peignez jamais le bateau au quai.\n\nN'utilisez pas le quai 7.\n\nCordialement,\nLe port"
+    rule = "À partir de maintenant, écris-leur en anglais."
+    assert [text for text, _ in rules_in(f"regarde ce qu'ils ont envoyé\n\n{mail}\n\n{rule}")] == [rule]
 
 
 def test_what_a_mail_in_portuguese_says_is_no_rule() -> None:

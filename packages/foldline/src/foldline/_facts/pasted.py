@@ -104,7 +104,7 @@ _DOCUMENT = pattern(r"^#{2,6} [^\n]+\n+(?=# \S)", re.MULTILINE)
 """A heading right over the title of a document, which nobody writes above a title of one's own."""
 
 _MAIL_HEAD = pattern(
-    r"\s*>?\s*\**(?:From|To|Cc|Sent|Date|Subject|Re|Fwd?|Von|An|Gesendet|Datum|Betreff|De|Para|Enviad[ao](?: em)?|Fecha|Asunto|Data|Assunto|Dari|Kepada|Tanggal|Perihal|À|Objet"
+    r"\s*>?\s*\**(?:From|To|Cc|Sent|Date|Subject|Re|Fwd?|Von|An|Gesendet|Datum|Betreff|De|Para|Enviad[ao](?: em)?|Fecha|Asunto|Data|Assunto|Dari|Kepada|Tanggal|Perihal|À|Objet|Envoyée?(?: le)?"
     r"|发件人|收件人|主题|日期|差出人|宛先|件名|日時|보낸 ?사람|받는 ?사람|제목|날짜)\**\s?[:：] ?\S",
 )
 _ADDRESS = pattern(r"<?[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?\s*$")
@@ -113,13 +113,13 @@ _FEWEST_HEADS = 2
 
 _SIGNS_OFF = pattern(
     r"\s*(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours(?: \w+)?|thanks|many thanks|mfg|mit \w+ grüßen|(?:viele|beste|liebe|schöne) grüße|gruß|lg|vg"
-    r"|saludos|un saludo|atentamente|cordialmente|atenciosamente|att|abraços?|abs|um abraço|cumprimentos|com os melhores cumprimentos|salam|hormat (?:kami|saya)|terima kasih|此致|祝好|以上|よろしくお願い\S*|敬具|감사합니다|드림)\b[\s,.!-]*",
+    r"|saludos|un saludo|atentamente|cordialmente|atenciosamente|att|abraços?|abs|um abraço|cumprimentos|com os melhores cumprimentos|(?:bien )?cordialement|bien à (?:vous|toi)|(?:meilleures|sincères) salutations|respectueusement|amicalement|salam|hormat (?:kami|saya)|terima kasih|此致|祝好|以上|よろしくお願い\S*|敬具|감사합니다|드림)\b[\s,.!-]*",
     re.IGNORECASE,
 )
 """How a mail ends, before the names of who wrote it."""
 
 _SALUTES = pattern(
-    r"\s*(?:dear|hi|hello|hallo|liebe\w*|sehr geehrte\w*|guten (?:tag|morgen)|hola|estimad\w+|buen\w+ (?:días|tardes)|prezad\w+|car[oa]s?|olá|oi|bom dia|boa (?:tarde|noite)|ex\.?m[oa]s?\.?|yth|halo)\b[^\n]{0,60}[,:!.]?\s*$",
+    r"\s*(?:dear|hi|hello|hallo|liebe\w*|sehr geehrte\w*|guten (?:tag|morgen)|hola|estimad\w+|buen\w+ (?:días|tardes)|prezad\w+|car[oa]s?|olá|oi|bom dia|boa (?:tarde|noite)|ex\.?m[oa]s?\.?|bonjour|bonsoir|madame|monsieur|mesdames|ch(?:er|ère)s?|yth|halo)\b[^\n]{0,60}[,:!.]?\s*$",
     re.IGNORECASE,
 )
 

@@ -36,7 +36,7 @@ SHORT = 800
 """Characters that a message may have whose every sentence is judged; a wide letter counts as two and a half."""
 
 _TO_DO = pattern(
-    r"\W*(?:instructions?|anweisungen|anleitung|instrucciones|instruções|instruksi|petunjuk|инструкци[яи]|шаги|지침|지시 사항|手順|指示|说明|指令)\W*",
+    r"\W*(?:instructions?|anweisungen|anleitung|instrucciones|instruções|étapes|instruksi|petunjuk|инструкци[яи]|шаги|지침|지시 사항|手順|指示|说明|指令)\W*",
     re.IGNORECASE,
 )
 """What numbered steps are called as well as rules are."""
@@ -79,7 +79,7 @@ _SMILES = (")", "(", "D", "P")
 _NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _DESCRIBES = pattern(
-    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|sempre|não|jangan|selalu|никогда|всегда|только|нельзя|не)\b"
+    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|sempre|não|ne|jamais|toujours|pas|jangan|selalu|никогда|всегда|только|нельзя|не)\b"
     r"|[^\x00-\u2e7f]{0,12}(?:禁止|不要|금지))",
     re.IGNORECASE,
 )
@@ -113,7 +113,7 @@ _CASE = pattern(r"([^,:;.，：；、。]{3,90})([,:，：、])(?=\s|[^\x00-\u2e
 """What stands before the first comma or colon of a sentence."""
 
 _INSTEAD = pattern(
-    r"instead\b|use\b|stattdessen\b|en su lugar\b|em vez disso\b|no lugar disso\b|sebagai gantinya\b|вместо этого\b|代わりに|而是|대신",
+    r"instead\b|use\b|stattdessen\b|en su lugar\b|em vez disso\b|no lugar disso\b|à la place\b|au lieu de (?:ça|cela)\b|sebagai gantinya\b|вместо этого\b|代わりに|而是|대신",
     re.IGNORECASE,
 )
 """How a sentence begins that says what is to be done in place of what is forbidden."""
@@ -131,14 +131,14 @@ _COMMAS = ",，、"
 """What it has before it asks."""
 
 _WONDERS = pattern(
-    r"\W*(?:(?:so|and|but|y|und|aber|pero|e|mas|lalu|и|но|а|так) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[eéê]\b|pq\b|kenapa\b|mengapa\b|почему\b|зачем\b|отчего\b|я правильно понял|верно ли\b|это так\b|なぜ|どうして|왜|为什么|"
-    r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|mesmo assim\b|ainda assim\b|kok\b|вс[её] равно\b|вс[её] ещё\b|それなのに|なのに|그런데|可是)",
+    r"\W*(?:(?:so|and|but|y|und|aber|pero|e|mas|et|mais|alors|lalu|и|но|а|так) )?(?:why\b|how come\b|warum\b|wieso\b|weshalb\b|por qu[eéê]\b|pq\b|pourquoi\b|pk\b|comment ça se fait\b|kenapa\b|mengapa\b|почему\b|зачем\b|отчего\b|я правильно понял|верно ли\b|это так\b|なぜ|どうして|왜|为什么|"
+    r"yet\b|still\b|trotzdem\b|sin embargo\b|aun así\b|mesmo assim\b|ainda assim\b|pourtant\b|quand même\b|kok\b|вс[её] равно\b|вс[её] ещё\b|それなのに|なのに|그런데|可是)",
     re.IGNORECASE,
 )
 """How one asks who finds strange what was declared: a state of things, and no rule."""
 
 _STAGE = rare(
-    r"(?<!from )(?<!ab )(?<!desde )(?<!a partir da )(?<!a partir do )(?<!dari )(?<!从)(?<!從)(?:\b(?P<name>phase|step|stage|milestone|sprint|fase|etapa|paso|passo|schritt|tahap|langkah|этап|фаза|шаг|стадия|спринт) (?P<number>\d{1,2})\b"
+    r"(?<!from )(?<!ab )(?<!desde )(?<!a partir da )(?<!a partir do )(?<!à partir de l.)(?<!dès l.)(?<!dari )(?<!从)(?<!從)(?:\b(?P<name>phase|step|stage|milestone|sprint|fase|etapa|étape|paso|passo|schritt|tahap|langkah|этап|фаза|шаг|стадия|спринт) (?P<number>\d{1,2})\b"
     r"|第 ?(?P<amid>[\d一二三四五六七八九十]{1,2}) ?(?P<wide>阶段|步|段階)|(?<!\d)(?P<before>\d{1,2})(?P<behind>단계|段階)(?!부터|から))"
 )
 """A stage of the work, by its number; what holds from one on is not of it."""
@@ -450,7 +450,7 @@ def _whole(title: str) -> str:
 
 
 _POINTS = pattern(
-    r"\b(?:like|follow(?:s|ing)?|below|these|this|of|with|to|as|is|are|e\.g\.|wie|folgende[snrm]?|como|siguientes?|seguintes?|abaixo)$",
+    r"\b(?:like|follow(?:s|ing)?|below|these|this|of|with|to|as|is|are|e\.g\.|wie|folgende[snrm]?|como|siguientes?|seguintes?|abaixo|suivante?s?|comme)$",
     re.IGNORECASE,
 )
 
