@@ -947,6 +947,7 @@ def test_a_rule_is_taken_back_by_what_it_names() -> None:
         ("Constraint: never spend more than $40 a day.", "Constraint: never spend more than $65 a day."),
         ("Never load more than 200 rows, keep it under 50 ms.", "Never load more than 200 rows, keep it under 90 ms."),
         ("Bitte antworte immer in höchstens 3 Sätzen.", "Bitte antworte immer in höchstens 5 Sätzen"),
+        ("Pas plus de 40 lignes par fonction.", "pas plus de 60 lignes par fonction"),
     ],
 )
 def test_a_rule_that_is_said_again_with_another_amount_takes_the_place_of_the_first(first: str, later: str) -> None:

@@ -36,6 +36,7 @@ _AMOUNT = re.compile(
     r"|words?|lines?|columns?|characters?|sentences?|pages?|seconds?|minutes?|hours?|days?|weeks?|percent|dollars?|euros?"
     r"|wörtern?|zeilen|spalten|zeichen|sätzen?|sekunden|minuten|stunden|tagen?|wochen|prozent"
     r"|palabras|líneas|columnas|caracteres|frases|segundos|minutos|horas|días|semanas"
+    r"|mots?|lignes?|colonnes|caractères|phrases?|secondes?|heures?|jours?|semaines?"
     r"|kata|baris|kolom|karakter|kalimat|detik|menit|jam|hari"
     r"|слова?|строка?|строки|столбц(?:а|ов)|символ(?:а|ов)|предложени[йя]|страниц[аыу]?|секунд[ыу]?|минут[ыу]?|час(?:а|ов)?|дня|дней|недел[ьию]|процент(?:а|ов)|рубл(?:ь|я|ей))\b)"
 )
