@@ -68,7 +68,8 @@ REPORTS = [
     "La liste reste vide.", "le qr code n'apparait jamais", "marche toujours pas",
     "Aucune erreur dans la console.", "pas de réponse depuis hier", "traduis en anglais : Interdit aux chiens.",
     "mon coloc met toujours ses fichiers en MAJUSCULES", "Le service est désormais actif.",
-    "Todavía no llega.", "NO VEO los precios en la caja, necesito que aparezcan", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
+    "Le site doit demander un code avant chaque envoi.", "A minha tia só pagava em dinheiro, nunca com cartão.",
+    "Cada página demora uns 40 segundos.", "Todavía no llega.", "NO VEO los precios en la caja, necesito que aparezcan", "Semua foto dalam galeri hilang.", "何も表示されない。", "やっぱり動きません。",
     "버튼이 반응하지 않습니다.", "服务器不能访问。", "翻译成英文：请勿践踏草坪。",
     "isso NÃO funciona no celular", "o valor SEMPRE vem zerado", "nunca usei essa função", "não aparece nada no app",
     "Скрипт никогда не заканчивается.", "Письма всегда попадают в спам.", "без очков ничего не вижу",
@@ -169,6 +170,11 @@ def test_what_comes_round_by_itself_is_no_order(sentence: str) -> None:
 )  # fmt: skip
 def test_what_answers_an_offer_is_no_rule(sentence: str) -> None:
     assert "standing" not in dict(rules_in(sentence)).values()
+
+
+def test_what_an_answer_may_hold_is_ordered_for_that_answer() -> None:
+    said = "pas de tableau dans ta réponse là"
+    assert rules_in(said) == [(said, "once")]
 
 
 def test_what_is_to_be_done_from_now_on_in_a_case_stands() -> None:
