@@ -19,7 +19,7 @@ SPECIFY = user("Please add the creation of API tests to src/tools.py, as the ser
 DOCUMENTED = """The page has the following about tests:
 - `POST /api/v1/tests` creates a test with `locations` and `tags`
 - The page has references to various products and services of example_corp
-- JavaScript for analytics_2 and the filter_menu of the navigation
+- JavaScript for analytics_2, which `tests_3.js` and the filter_menu of the navigation load
 """
 READ = runs("WebFetch", {"url": "https://docs.example.com/api/tests", "prompt": "How is a test created?"}, DOCUMENTED)
 WRITTEN = runs("Write", {"file_path": "src/tools.py", "content": 'def create():\n    post("/api/v1/tests", locations, tags)\n'})  # fmt: skip

@@ -172,8 +172,10 @@ def test_what_answers_an_offer_is_no_rule(sentence: str) -> None:
     assert "standing" not in dict(rules_in(sentence)).values()
 
 
-def test_what_an_answer_may_hold_is_ordered_for_that_answer() -> None:
-    said = "pas de tableau dans ta réponse là"
+@pytest.mark.parametrize(
+    "said", ["pas de tableau dans ta réponse là", "tienes que comprobar eso, en mi caso no funciona"]
+)
+def test_what_is_ordered_for_this_answer_is_no_rule(said: str) -> None:
     assert rules_in(said) == [(said, "once")]
 
 

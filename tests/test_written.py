@@ -299,7 +299,7 @@ def test_a_list_of_which_the_first_items_are_left_out_says_so_below_what_leads_i
     asked = user(
         f"Write a script.\nThe script mirrors.sh must:\n- go on and on as you did it before, for as long as it takes, and as well as you can do that\n{items}"
     )
-    told = lines([asked, *bash("ls", "a"), says("It is written: mirrors.sh asks them all."), LATER], 200)
+    told = lines([asked, *bash("ls", "a"), says("It is written: mirrors.sh asks them all."), LATER], 150)
     at = told.index("> The script mirrors.sh must:")
     assert told[at - 1 : at + 2] == ["> Write a script.", "> The script mirrors.sh must:", ">   …"]
     assert "Ask mirror_0" in told[at + 2]
@@ -457,7 +457,7 @@ def test_a_paragraph_behind_a_list_begins_a_line_where_its_beginning_is_left_out
         "mirror_7 was paid on Tuesday with 45.10 and mirror_8 was paid on Friday with 12.90 as the desk has it. " * 2
     )
     report = f"I found two orders:\n- mirror_7: paid on Tuesday, 45.10\n- mirror_8: paid on Friday, 12.90\n\n{again}The card_3095 gets it back on 2026-05-11."
-    told = lines([user("Cancel all orders of the desk that are still open, please."), says(report), LATER], 100)
+    told = lines([user("Cancel all orders of the desk that are still open, please."), says(report), LATER], 80)
     assert any(line.startswith("The card_3095 gets it back") for line in told)
 
 
