@@ -302,9 +302,10 @@ def test_a_list_that_is_told_in_part_in_a_report_that_is_told_in_short_says_that
 
 
 def test_a_page_with_more_room_tells_no_less_of_a_long_report() -> None:
-    items = "\n".join(f"- The lock of mirror_{n} in `src/lock_{n}.py` is held by worker_{n % 3}." for n in range(24))
-    told = f"The export waits for locks.\n\n## Locks\n\n{items}\n\n## Verdict\n\nThe locks have to go before the cursors do."
-    pages = [extract(Brief(room), [ASKED, says(told), LATER, *EDIT]).text for room in range(300, 1_200, 100)]
-    counts = [sum(f"lock_{n}.py" in text for n in range(24)) for text in pages]
+    items = "\n".join(f"- The lock of mirror_{n} in `src/lock_{n}.py` is held by worker_{n % 3}." for n in range(12))
+    others = "\n".join(f"- The cursor of desk_{n} in `src/desk_{n}.py` was read before row {n * 7}." for n in range(12))
+    told = f"The export waits for locks.\n\n## Locks\n\n{items}\n\n## Cursors\n\n{others}\n\n## Verdict\n\nThe locks have to go before the cursors do."
+    pages = [extract(Brief(room), [ASKED, says(told), LATER, *EDIT]).text for room in range(250, 900, 25)]
+    counts = [sum(f"{what}_{n}.py" in text for what in ("lock", "desk") for n in range(12)) for text in pages]
     assert counts[-1] == 24
     assert all(more >= less - 3 for less, more in pairwise(counts)), counts
