@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from foldline import Brief, Message
 from foldline._facts.foreign import facts_of_prose
 from foldline.extend import extract
@@ -92,6 +94,18 @@ def test_a_line_below_a_list_stands_by_itself_and_the_list_behind_it_has_no_head
         "Both were asked about in `mail_7`:",
         "  - `harbour_3` answers in March",
     ]
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        "Please continue the conversation from where we left it off without asking the user any further questions.",
+        "Continue the conversation from where it left off without asking the user any further questions. Resume directly.",
+    ],
+)
+def test_what_a_client_says_behind_a_summary_is_none_of_it(behind: str) -> None:
+    summary = user(f"{OPENED}## Notes\n- the feed of `harbour_3` has no dates\n\n{behind}")
+    assert "the conversation from where" not in "\n".join(earlier([summary, says("I go on with the printer.")]))
 
 
 def test_a_page_says_where_it_begins_and_where_it_ends() -> None:
