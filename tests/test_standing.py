@@ -395,7 +395,7 @@ def test_what_was_put_into_a_commit_is_told_as_that_where_nothing_says_how_it_wa
     read = runs("read", {"path": "src/rows.py"}, "a = 1")
     swept = bash("perl -pi -e 's/a/b/' $(rg -l a src)")
     committed = bash("cd /srv/app && git add src/rows.py src/dates.py -A . && git commit -m 'b'", "[main 1a2b3c4] b")
-    told = ["changed: src/a.py", "staged: src/{rows.py, dates.py}"]
+    told = ["changed: src/a.py", "committed: src/{rows.py, dates.py}"]
     assert files(*edit("src/a.py"), *read, *swept, *committed) == told
     assert "created: src/new.py" in files(
         *runs("write", {"path": "src/new.py", "content": "x"}), *bash("git add src/new.py")
@@ -1584,7 +1584,7 @@ def test_what_messages_behind_give_a_commit_is_listed_as_that() -> None:
     commit = bash("git add src/rows.py schema/rows.json && git commit -m x", "[main 1a2b3c4] x")
     facts, behind = facts_of(work), facts_of([*bash("make schema", "done"), *commit])
     told = section(compose(Brief(1_500), settled(facts, behind)), "Files")
-    assert told[:2] == ["changed: src/rows.py", "staged: schema/rows.json"]
+    assert told[:2] == ["changed: src/rows.py", "committed: schema/rows.json"]
 
 
 def test_words_that_say_what_is_wanted_in_short_lean_on_nothing_older() -> None:

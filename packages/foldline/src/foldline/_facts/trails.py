@@ -134,7 +134,7 @@ class Trails:
         """Books the files of a folder that was put back, but for those that are there since no commit."""
         for path in self._inside.get(folder.rstrip("/") + "/", ()):
             file = self.files[path]
-            there = not file.made or _committed(file, put_back.last, self.repositories)
+            there = not file.made or is_committed(file, put_back.last, self.repositories)
             if path != folder and file.changed and there:
                 self.files[path] = _later(file, replace(put_back, path=path), self.repositories)
 
@@ -150,7 +150,7 @@ def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> F
     looked = new.state == "read" or (new.state == "restored" and "restored" not in new.actions and old.changed)
     if looked and old.state != "deleted":
         return replace(old, actions=actions, seen=new.seen)
-    committed = old.changed and _committed(old, new.last, repositories)
+    committed = old.changed and is_committed(old, new.last, repositories)
     kept = new.kept if new.kept >= 0 else old.last if committed else old.kept
     alone = committed or new.kept >= 0 or "restored" in new.actions or not old.changed
     known = alone or (bool(old.edits and new.edits) and len(old.edits) + len(new.edits) <= MOST_EDITS)
@@ -172,10 +172,10 @@ def _restored_elsewhere(old: File, new: File, repositories: Sequence[Repository]
     """Whether messages that did not know a file took it for made, and put it back at last: it was there before."""
     there = not old.made and old.state not in ("deleted", "renamed")
     back = "restored" in new.actions and 0 <= new.last == new.kept
-    return there and new.made and back and not _committed(new, new.seen, repositories)
+    return there and new.made and back and not is_committed(new, new.seen, repositories)
 
 
-def _committed(file: File, by: int, repositories: Sequence[Repository]) -> bool:
+def is_committed(file: File, by: int, repositories: Sequence[Repository]) -> bool:
     """Whether a file, as it was changed last, was committed by a message."""
     return any(file.last <= each.settled < by and not file.path.endswith(each.left) for each in repositories)
 

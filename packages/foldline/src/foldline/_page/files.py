@@ -27,7 +27,7 @@ from foldline._facts.folders import (
 )
 from foldline._facts.repository import passes
 from foldline._facts.standing import base_of, changed_files, kept_nowhere
-from foldline._facts.trails import STAGED
+from foldline._facts.trails import STAGED, is_committed
 from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
 from foldline._page.quoting import size
@@ -56,7 +56,7 @@ told of one, and the characters of each."""
 _ROOMY = 250
 """Tokens of the files from which it is told what was touched in them: on a smaller page reports say more."""
 
-COMPARED = "in diffs that were read"
+COMPARED, COMMITTED = "in diffs that were read", "committed"
 
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|webp|svg|pdf)$", re.IGNORECASE)
 """A file whose sight no words keep."""
@@ -155,7 +155,7 @@ def _known(facts: Facts) -> _Known:
     since = [f for f in behind if f.path not in here or (f.state in _GONE and here[f.path] != f.state)]
     later = [_from(located, f).path for f in since]
     both = [_from(located, f).path for f in behind if f not in since]
-    facts = replace(facts, files=tuple(_from(located, file) for file in some))
+    facts = replace(facts, files=tuple(_from(located, _put_in(file, facts)) for file in some))
     root, home = base_of(facts) or located, located or _home(facts)
     if home and root.startswith(home):
         within = all(file.path.startswith(root) for file in changed_files(facts))
@@ -172,6 +172,13 @@ def _known(facts: Facts) -> _Known:
     return _Known(root, changed, put_back, compared, read, tried, below, again)
 
 
+def _put_in(file: File, facts: Facts) -> File:
+    """A file of which nothing is known but that it was put into a commit, as committed once that was made."""
+    only_staged = file.changed and {*file.actions} <= {"read", STAGED}
+    there = only_staged and is_committed(file, facts.latest.end, facts.latest.repositories)
+    return replace(file, actions={COMMITTED: 1}) if there else file
+
+
 _GONE = ("deleted", "renamed")
 """What is done to a file that is not where it was any more."""
 
@@ -183,7 +190,7 @@ def _asked(facts: Facts) -> str:
 def _by_verb(changed: Sequence[File]) -> Iterator[tuple[str, list[File]]]:
     """Changed files by what was done to them and by whom, as that is told."""
     for by in ("", "peer"):
-        for verb in ("created", "modified", STAGED, "renamed", "deleted"):
+        for verb in ("created", "modified", COMMITTED, STAGED, "renamed", "deleted"):
             told = (verb if verb != "modified" else "changed") + (" by another agent" if by else "")
             some = [f for f in changed if _verb(f) == verb and f.by == by]
             yield told, _outermost(some) if verb == "deleted" else some
@@ -196,10 +203,12 @@ def _outermost(deleted: Sequence[File]) -> list[File]:
 
 
 def _verb(file: File) -> str:
-    """What is told of a file: of one that only stood in what was staged no more than that; one that was there before it was made
-    anew was changed."""
+    """What is told of a file: of one that was only put into a commit no more than that; one that was there before it was made anew
+    was changed."""
     if {*file.actions} <= {"read", STAGED}:
         return STAGED
+    if {*file.actions} == {COMMITTED}:
+        return COMMITTED
     anew = file.state == "created" and next(iter(file.actions), "") in ("modified", "deleted")
     return "created" if file.made else "modified" if anew else file.state
 
