@@ -85,3 +85,16 @@ def test_of_an_output_numbers_and_codes_without_words_are_not_told_to_read() -> 
     assert "|| 4 6 |" not in told
     assert "accuracy: 0.93" in told
     assert "The fit of mirror_7 took 12 rounds." in told
+
+
+def test_what_an_installer_says_of_any_installation_and_a_server_before_any_answer_is_noise() -> None:
+    npm = bash(
+        "npm i dayjs --save", "added 4 packages, and audited 598 packages in 3s\n\n106 packages are looking for funding"
+    )
+    head = bash(
+        "curl -skI https://n8n.example", "HTTP/2 503\ndate: Sat, 31 Jan 2026 07:50:59 GMT\ncontent-type: text/plain"
+    )
+    told = extract(Brief(2_000), [user("Install dayjs and look whether the page is there."), *npm, *head]).text
+    assert "looking for funding" not in told
+    assert "date: Sat" not in told
+    assert "→ HTTP/2 503" in told

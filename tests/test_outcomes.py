@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from foldline import Message
+from foldline import Brief, Message
+from foldline._facts.merging import settled
 from foldline._facts.reading import facts_of
+from foldline._page.extract import compose
 from foldline._page.files import files
-from foldline._page.state import state
+from foldline._page.state import state, unchecked
 from talk import bash, runs, says, user
 
 ASKED = user("Look at the lint tasks and say what they do, please.")
@@ -115,11 +117,40 @@ def test_a_check_behind_which_nothing_was_changed_still_fails_however_long_ago_i
     assert told([*broke, *edited, *looked]) == []
 
 
-def test_a_run_before_the_newest_changes_is_not_how_things_stand() -> None:
+def test_what_was_changed_since_the_newest_run_is_told_as_not_checked() -> None:
     ran = bash("pytest -q", "12 passed in 0.3s")
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
     assert [*state(facts_of([ASKED, *edit, *ran]))] == ["last run: `pytest -q` → ok; 12 passed in 0.3s"]
     assert [*state(facts_of([ASKED, *ran, *edit]))] == []
+    assert [*unchecked(facts_of([ASKED, *ran, *edit]))] == ["changed since the last run of `pytest -q`: a.py"]
+    assert [*unchecked(facts_of([ASKED, *edit, *ran]))] == []
+
+
+def test_words_that_were_written_since_take_nothing_from_a_run() -> None:
+    ran = bash("pytest -q", "12 passed in 0.3s")
+    notes = runs("edit", {"path": "notes.md", "oldText": "a", "newText": "b"}, id="e1")
+    assert [*state(facts_of([ASKED, *ran, *notes]))] == ["last run: `pytest -q` → ok; 12 passed in 0.3s"]
+
+
+@pytest.mark.parametrize(
+    "since",
+    [
+        bash("git add a.py"),
+        bash("git add a.py && git commit -m x", "[main 1a2b3c4] x\n 1 file changed\n create mode 100644 a.py"),
+        runs("read", {"path": "a.py"}, "b", id="r1"),
+    ],
+)
+def test_what_is_put_into_a_commit_or_read_is_not_changed_by_that(since: list[Message]) -> None:
+    written = runs("write", {"path": "a.py", "content": "x = 1\n"}, id="w1")
+    facts = settled(facts_of([ASKED, *written, *bash("pytest -q", "12 passed in 0.3s")]), facts_of(since))
+    assert next(iter(state(facts))) == "last run: `pytest -q` → ok; 12 passed in 0.3s"
+    assert [*unchecked(facts)] == []
+
+
+def test_neither_a_fetched_program_nor_a_look_is_a_run_of_a_check() -> None:
+    edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
+    for command in ("pip install pytest", "head -5 specs/a/spec.md", "npm add jest"):
+        assert [*unchecked(facts_of([ASKED, *bash(command, "done"), *edit]))] == []
 
 
 def test_what_a_check_says_goes_before_what_git_counts_behind_it() -> None:
@@ -568,3 +599,21 @@ def test_a_frame_of_a_trace_is_not_why_something_failed() -> None:
     output = f"failed to load the settings of the quay\n{frames}"
     (error,) = told(bash("npm test", f"Process exited with code 1\nOutput:\n{output}"))
     assert error.endswith("→ failed to load the settings of the quay")
+
+
+def test_a_patch_that_was_refused_and_not_made_in_its_turn_is_told_though_the_report_calls_it_done() -> None:
+    def happened(*behind: Message) -> str:
+        refused = bash(
+            f"apply_patch <<'EOF'\n{PATCHED}\nEOF", NO_LINES.replace("apply_patch verification failed", "error")
+        )
+        done, later = (
+            says("The lint tasks have their own script now, and all checks pass."),
+            user("Now name the tasks."),
+        )
+        again = runs("edit", {"path": "lint.sh", "oldText": "a", "newText": "b"}, "ok", id="e9")
+        work = [ASKED, *refused, *behind, done, later, *again, says("They are named by what they look at.")]
+        return compose(Brief(2_000), facts_of(work)).partition("## State")[0]
+
+    made = runs("edit", {"path": "lint.sh", "oldText": "a", "newText": "b"}, "ok", id="e1")
+    assert "- `apply_patch <<…` → failed; error: Failed to find expected lines in /srv/app/lint.sh" in happened()
+    assert "→ failed" not in happened(*made)

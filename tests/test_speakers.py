@@ -818,6 +818,15 @@ def test_an_answer_to_a_tool_that_asks_is_the_users(name: str, text: str, own: l
     assert [tuple(s) for s in spoken([reply("?", call(name)), result(text)])[1]] == [("user", words) for words in own]
 
 
+def test_answers_come_in_the_order_of_their_questions_whatever_order_they_are_named_in() -> None:
+    questions = [{"id": "split", "question": "Which split?"}, {"id": "format", "question": "Which format?"}]
+    given = json.dumps({"answers": {"format": {"answers": ["npz"]}, "split": {"answers": ["a third"]}}})
+    messages = [user("Convert the set."), reply("", call("request_user_input", questions=questions)), result(given)]
+    assert [span.text for span in spoken(messages)[-1]] == ["a third", "npz"]
+    page = extract(Brief(2_000), [*messages, reply("Converting.")]).text
+    assert "> a third (to “Which split?”)\n> npz (to “Which format?”)" in page
+
+
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from foldline import Brief, Compactor, Message, Summary
+from foldline._clipping import cut
 from foldline._facts.merging import merge, settled
 from foldline._facts.reading import facts_of, user_words
 from foldline._facts.standing import answered
@@ -261,7 +262,8 @@ def test_where_the_newest_request_stands_below_a_line_says_so() -> None:
     line = "The newest request stands in the messages below: “Now write the release notes of version 4.2 for the people of the billing team.”"
     open_still, answered = [TASK, *edit("src/a.py")], [TASK, *edit("src/a.py"), says("It writes gzip now.")]
     assert page(open_still, after=(later,)).splitlines()[0] == line
-    assert page(answered, after=(later,)).splitlines()[0] == f"{line}; the one before it is answered"
+    before = f"{line}; the one before it, “{cut(TASK.text, 80)}”, is answered"
+    assert page(answered, after=(later,)).splitlines()[0] == before
     assert not page(answered, after=("go on",)).startswith("Written")
     behind = facts_of([*answered, user(later), says("The release notes of version 4.2 are written: docs/4.2.md.")])
     there = replace(facts_of(answered), now=behind)
@@ -468,7 +470,7 @@ def test_words_that_came_amid_the_work_on_what_was_said_yes_to_leave_that_the_ta
     ]
     told = page_before([*amid, *edit("src/c.py")], offered)
     assert section(told, "Task now")[0] == f"> {TASK.text}"
-    assert "the one before it is answered" not in told
+    assert "the one before it" not in told
 
 
 def test_a_request_that_was_interrupted_is_over_once_the_user_spoke_of_something_else_behind_a_report() -> None:
@@ -483,7 +485,9 @@ def test_a_request_that_was_answered_with_a_question_is_not_said_to_be_answered(
     later = user("Attach the document to the issue itself and not to the project, please.")
     back = says("The tool only knows projects. Shall I write it into the issue's description instead?")
     told = page_before([later, back], [TASK, LONG, *edit("src/a.py"), says("It writes gzip now.")])
-    assert told.splitlines()[0].endswith("and not to the project, please.”; the report there ends with a question")
+    assert told.splitlines()[0].endswith(
+        "and not to the project, please.”; the report there asks: “Shall I write it into the issue's description instead?”"
+    )
 
 
 def test_words_that_another_request_has_as_well_are_told_in_their_turn() -> None:
@@ -1123,8 +1127,10 @@ def test_the_state_is_as_the_messages_that_stay_leave_it() -> None:
     ]
     assert section(told, "Files")[:2] == ["created: try.py", "changed: src/rows.py"]
     told = page_before([*bash("rm try.py"), *edit("src/cols.py")], work)
-    assert not any("last run" in line for line in section(told, "State"))
-    assert "git: on branch main; last commit 1a2b3c4 “x”; changed since: src/cols.py" in section(told, "State")
+    assert section(told, "State")[-2:] == [
+        "changed since the last run of `make test`: src/cols.py",
+        "git: on branch main; last commit 1a2b3c4 “x”; changed since: src/cols.py",
+    ]
     assert section(told, "Files")[:2] == ["changed: src/rows.py", "changed below: src/cols.py"]
     assert "deleted below: src/rows.py" in section(page_before(bash("rm src/rows.py"), work), "Files")
     moved = section(page_before(bash("mv src/rows.py src/lines.py"), work), "Files")
@@ -1660,7 +1666,7 @@ def test_the_request_before_the_newest_is_answered_only_where_it_was() -> None:
     other = user("Now bring the berths of the harbour up to date, all of them, by the list in berths.csv.")
     newest = user("And then print the table of tides for the office, on one page, with the harbour's name on it.")
     work = [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")]
-    answered = "the one before it is answered"
+    answered = "; the one before it, "
     assert answered in page_before([newest], work).splitlines()[0]
     assert answered not in page_before([other, *edit("src/berths.py"), newest], work).splitlines()[0]
     done = [other, *edit("src/berths.py"), says("They are up to date."), newest]
@@ -1674,7 +1680,7 @@ def test_a_report_that_leads_something_in_leaves_it() -> None:
         user("And then print the table of tides for the office, on one page."),
         [TASK, LONG, *edit("src/rows.py")],
     )
-    answered = "the one before it is answered"
+    answered = "; the one before it, "
     assert answered in page_before([newest], [*work, says("The rows are counted in src/rows.py.")]).splitlines()[0]
     assert answered not in page_before([newest], [*work, says("The rows are counted in src/rows.py:")]).splitlines()[0]
 
@@ -1800,3 +1806,27 @@ def test_a_task_that_the_report_below_leaves_something_of_is_not_called_answered
     done = [*edit("notice.md"), says("The notice is written.\n\nStill to do: the thanks to the harbour master.")]
     told = page_before(done, [TASK, LONG, *edit("src/a.py"), says("It is done."), other])
     assert section(told, "Task now")[0] == "(reported on at the end of the messages below, which says what is left)"
+
+
+def test_a_plan_is_forgotten_behind_many_other_requests_though_the_agent_speaks_of_its_steps() -> None:
+    steps = [{"content": "Update the docs of the window", "status": "in_progress"}]
+    planned = [*runs("TodoWrite", {"todos": steps}, id="t1"), *edit("src/a.py"), says("The window is made.")]
+
+    def others(count: int) -> list[Message]:
+        asked = [
+            user(f"Now give the window a field of its own for quay number {n}, with a check.") for n in range(count)
+        ]
+        told = says("The field is there. I also had to update the docs of the window for it.")
+        return [m for n, ask in enumerate(asked) for m in (ask, *edit(f"src/quay_{n}.py", f"e{n}"), told)]
+
+    assert "[ ] Update the docs of the window (in progress)" in state(*planned, *others(2))
+    assert not any(line.startswith("[ ]") for line in state(*planned, *others(7)))
+    again = [m for n in range(7) for m in (user("go on"), *edit(f"src/row_{n}.py", f"r{n}"), says("Going on. I update the docs of the window."))]  # fmt: skip
+    assert "[ ] Update the docs of the window (in progress)" in state(*planned, *again)
+
+
+def test_a_sentence_in_bold_heads_nothing() -> None:
+    said = "**The crane runs again!**\n\nNow let me look at the quay, which may have the same fault as the crane."
+    told = page([TASK, *runs("read", {"path": "src/a.py"}, "a = 1"), *edit("src/b.py"), says(said)])
+    assert "The crane runs again!:" not in told
+    assert "The crane runs again!" in told

@@ -450,7 +450,7 @@ class EndedCall(Value, frozen=True, dict=True):
         if self.looks and not (self.end.failed and only_sets_up(self.command)):
             return ""
         if self.end.failed:
-            return "; ".join(filter(None, (self.outcome, self.end.fault))) + self._counts
+            return "; ".join(filter(None, (self.outcome, self.end.fault or self.end.note))) + self._counts
         if self.commit and (made := COMMITTED.search(self.answer)):
             if made["hash"] in self.line:
                 return ""

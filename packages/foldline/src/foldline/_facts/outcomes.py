@@ -70,9 +70,9 @@ _NEAR = 600
 """Characters at the end of an output in which stands what it ended with."""
 
 _TELLS = rare(
-    r"(?=[\dToOP\[heAiFB])(?:"  # what it begins with: few places of an output are tried further
+    r"(?=[\dToOP\[heAiFBH])(?:"  # what it begins with: few places of an output are tried further
     r"\b\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|problems?|issues|files? changed|pass|fail)\b(?!/)|\bTests?:|^ok\b|\bOK\b|\bPASS\b|"
-    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+"
+    r"^\[[\w./-]+ [0-9a-f]{7,}\]|https?://\S+/pull/\d+|error TS\d+|All checks passed|^installed \S+@\d|Found \d+|BUILD \w+|^HTTP/[\d.]+ \d{3}\b"
     r"|\b\d+/\d+ (?:pass(?:ed)?|correct|tests?|examples?)\b)|^[^\n:/]{2,60}: \d+/\d+$",
     re.MULTILINE,
 )

@@ -18,8 +18,8 @@ _REJECTED = (
     r"|String to replace not found|oldString not found|Could not find (?:the exact text|oldString)|No replacement was performed"
     r"|Your proposed edit has introduced new syntax error|Usage: edit <)"
 )
-_ANSWERED = rare(rf"\s*(?:<tool_use_error>|Script error:\s|Error: |ERROR:\s)*({_REJECTED}[^\n]*)")
-_PUT_OUT = rare(rf"^(?:Error: )?{_REJECTED}", re.MULTILINE)
+_ANSWERED = rare(rf"\s*(?:<tool_use_error>|Script error:\s|[Ee]rror: |ERROR:\s)*({_REJECTED}[^\n]*)")
+_PUT_OUT = rare(rf"^(?:[Ee]rror: )?{_REJECTED}", re.MULTILINE)
 """How Codex, Claude Code, pi, opencode, OpenHands, SWE-agent and editors that imitate theirs say that they made no edit, as all that they answer, and
 amid the output of other steps."""
 

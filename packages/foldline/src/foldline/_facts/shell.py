@@ -133,13 +133,15 @@ _LOOKS = re.compile(
 
 
 _CHECKS = re.compile(
-    r"(?:^|\s)[\w-]*lint(?=\s|$)|\b(?:pytest|phpunit|rspec|ctest|unittest|jest|vitest|tsc|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
+    r"(?:^|\s)[\w-]*lint(?=\s|$)|\b(?:pytest|phpunit|rspec|ctest|unittest|jest|vitest|tsc|typecheck|mypy|clippy|vet)\b|(?:^(?:run[-_])?|\s(?:\S*[^\w\s])?)(?:tests?|spec|lint|check|build|compile|verify)\b"
 )
 """A program of a check, or its subcommand or target; a program whose name only ends so is built to be tried out."""
 
 
-_HANDLES = re.compile(r"(?:rm|cp|mv|ln|mkdir|touch|chmod|cat|ls|grep|rg|find|sed|git|gh|curl|which) ")
-"""A program that handles or looks into what it names: a folder of tests is none."""
+_HANDLES = re.compile(
+    r"(?:rm|cp|mv|ln|mkdir|touch|chmod|cat|ls|grep|rg|find|sed|head|tail|wc|git|gh|curl|which) |\S+ (?:-m pip )?(?:install|add)\b"
+)
+"""What handles, looks into or installs what it names: a folder of tests is no check, nor is a program for them that is fetched."""
 
 
 _ASKING = frozenset({

@@ -42,14 +42,14 @@ def spoken(
     Words are texts, what a tool says for the agent (its questions, its report), and what the user answered it. Thinking,
     calls, other results and summaries are none. Only blanks between the pieces are left out.
     """
-    asking: dict[str, str] = {}
+    asking: dict[str, ToolCall] = {}
     observed = _observed(messages)
     refused = _refused(messages)
     shown = _shown_file(messages)
     made: list[tuple[Span, ...]] = []
     prompt = "\n".join(message.text for message in messages[:1] if message.role == "system")
     for at, message in enumerate(messages):
-        asking.update((call.id, _talking_tool(call)) for call in message.calls)
+        asking.update((call.id, call) for call in message.calls)
         mark = (speaker(message) if speaker else None) or ("harness" if prompt and _signed(message, prompt) else None)
         made.append(tuple(_of(message, mark or "", at in observed, asking, refused[at], shown)))
     return with_own_script(made)
@@ -185,7 +185,7 @@ def stopped(text: str) -> bool:
 
 
 def _of(
-    message: Message, mark: Speaker, observed: bool, asking: dict[str, str], refused: Set[str], shown: Set[str]
+    message: Message, mark: Speaker, observed: bool, asking: Mapping[str, ToolCall], refused: Set[str], shown: Set[str]
 ) -> Iterator[Span]:
     attached = False
     for part in message.parts:
@@ -471,9 +471,10 @@ def _words(value: Any) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
+def _answers(result: ToolResult, asking: Mapping[str, ToolCall]) -> Iterator[str]:
     """The user's words in a tool's result: why a call was refused, or the answer to what was asked."""
-    name = asking.get(result.call_id, "")
+    call = asking.get(result.call_id)
+    name = _talking_tool(call) if call else ""
     answers = _asks(name) or name in known.REPORTS
     text = text_of(result).lstrip() if result.error or answers or len(result.parts) == 1 else ""
     for frame in known.REFUSALS:
@@ -481,17 +482,24 @@ def _answers(result: ToolResult, asking: dict[str, str]) -> Iterator[str]:
             yield _unescaped(found[1]) if text[0] == "{" else found[1].strip()
             return
     if answers:
-        given = [*_answered(text)]
+        given = [*_answered(text, _names(call) if call else ())]
         plain = _asks(name) and not (given or result.error or text[:1] in "{[" or known.NO_ANSWER.match(text))
         yield from [known.ANSWER.sub("", text).strip()] if plain else given
 
 
-def _answered(text: str) -> Iterator[str]:
-    """The answers in the result of a tool that asks: in JSON, in tags, or each behind its question."""
+def _names(call: ToolCall) -> list[str]:
+    """The names of the questions that a call asks, as the answers are named by."""
+    asked = next((asked for key in known.QUESTIONS if isinstance(asked := _arguments(call).get(key), list)), [])
+    return [_words(each.get("id")) for each in asked if isinstance(each, dict)]
+
+
+def _answered(text: str, names: Sequence[str]) -> Iterator[str]:
+    """The answers in the result of a tool that asks: in JSON, there in the order of the questions by their `names`, in tags, or each
+    behind its question."""
     if text.startswith("{"):
         try:
             record = json.loads(text)
-            yield from _leaves(next((record[key] for key in known.ANSWERED if key in record), None))
+            yield from _leaves(_in_order(next((record[key] for key in known.ANSWERED if key in record), None), names))
         except ValueError:
             return
     for tag in known.ANSWERED:
@@ -500,6 +508,12 @@ def _answered(text: str) -> Iterator[str]:
             yield rest.partition(f"</{tag}>")[0].strip()
     for pairs in (known.QUOTED_ANSWER, known.ANSWERED_LINE):
         yield from (found[1].strip() for found in pairs.finditer(text))
+
+
+def _in_order(given: Any, names: Sequence[str]) -> Any:
+    """Answers in the order of the questions that they name; others as they are."""
+    named = isinstance(given, dict) and given.keys() <= {*names}
+    return {name: given[name] for name in names if name in given} if named else given
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -86,6 +86,9 @@ _NOTHING = rare(
 _MOVED_ON = 4
 """Requests since a list was written behind which what is open in it is so no more, unless somebody speaks of it."""
 
+_FORGOTTEN = 6
+"""Requests since that each say something else to do, behind which the agent has forgotten its plan, whatever it speaks of."""
+
 _SOON_DONE = 10
 """Messages with calls behind which what the agent said it would do is done, or given up."""
 
@@ -228,6 +231,9 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     if facts.plan_at is not None and facts.plan_at >= end:
         return
     touched = max((todo.at for todo in facts.todos), default=0)
+    others = (r.text for r in facts.requests if r.at > touched and not r.amid)
+    if sum(not any(goes_on(text) for goes_on in _GOING_ON) for text in others) >= _FORGOTTEN:
+        return
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)

@@ -33,7 +33,7 @@ MOST_FIELDS, MOST_LISTED = 60, 12
 MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
-_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60})\*\*:?$")
+_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60}(?<![.!。！]))\*\*:?$")
 _SAYS = re.compile(r"\*\*([^*:：]{1,60}(?:: |：)[^*]*\w[`)\]\"”]*)[^*\w]*\*\*$")
 """A line in bold that says what its own label stands for: "**Verdict: approve**" heads nothing."""
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")

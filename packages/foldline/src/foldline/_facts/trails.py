@@ -147,7 +147,8 @@ def _later(old: File | None, new: File, repositories: Sequence[Repository]) -> F
     if _restored_elsewhere(old, new, repositories):
         new = replace(new, state="restored", kept=-1)
     actions = {verb: old.actions.get(verb, 0) + new.actions.get(verb, 0) for verb in {**old.actions, **new.actions}}
-    looked = new.state == "read" or (new.state == "restored" and "restored" not in new.actions and old.changed)
+    changes_nothing = {*new.actions} == {STAGED} or (new.state == "restored" and "restored" not in new.actions)
+    looked = new.state == "read" or (changes_nothing and old.changed)
     if looked and old.state != "deleted":
         return replace(old, actions=actions, seen=new.seen)
     committed = old.changed and is_committed(old, new.last, repositories)

@@ -444,12 +444,12 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
     end = _outcome(result, called.action.command, error)
     if _BROKEN_OFF.fullmatch(text.strip()):
         return Outcome(True)
+    if not end.exit and rejected(called.action, called.call.arguments, text):
+        return Outcome(True, note=one_line(unframed(text), 160))
     if end.failed:
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
         return replace(end, fault="") if stopped else end
-    if not end.exit and rejected(called.action, called.call.arguments, text):
-        return Outcome(True)
     if called.action.command:
         unmade = _UNMADE.fullmatch(unframed(text)) and replaced(called.action.command)
         return Outcome(True, fault=unframed(text)) if unmade else end

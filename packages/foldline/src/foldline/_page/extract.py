@@ -39,8 +39,8 @@ from foldline._page.remedies import has_remedy, with_remedies
 from foldline._page.repeated import repeated
 from foldline._page.reports import AT_LENGTH
 from foldline._page.small_talk import small_talk
-from foldline._page.state import ending, first_steps, state
-from foldline._page.superfluous import idle, left_to_files, reported_on, settled, unanswered
+from foldline._page.state import ending, first_steps, state, unchecked
+from foldline._page.superfluous import idle, left_to_files, not_made, reported_on, settled, unanswered
 from foldline._page.supposed import supposed
 from foldline._page.task import Task, below, missing, over_below, rules, task
 from foldline._page.timeline import FRAME, HARDLY_ANY, Timeline
@@ -240,7 +240,8 @@ def _add_state(page: Page, brief: Brief, facts: Facts, said: str) -> None:
     """Puts on a page how things stand, but for what its task has `said`."""
     room = int(page.budget * STATE)
     ends = () if page.is_small or brief.after else ending(facts)
-    stands = [text for text in (*ends, *state(facts, brief.after)) if text not in said]
+    since = () if page.is_small else unchecked(facts)
+    stands = [text for text in (*ends, *since, *state(facts, brief.after)) if text not in said]
     stands = stands if brief.fills else with_progress(stands, facts, room)
     page.fill("State", [f"- {safe(text)}" for text in first_steps(stands, room)], room)
     if (lines := page.parts.get("State")) and facts.goes_on and not page.is_small:
@@ -256,7 +257,7 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
         over -= failed_silently(facts)
         over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
         over |= drafts(facts)
-        over = without_beginnings(facts.pieces, over - experiments(facts))
+        over = without_beginnings(facts.pieces, over - experiments(facts) - not_made(facts))
     over -= {e.place for e in found if has_remedy(e.piece)}
     own, shown = _asked_in(facts, wants), {} if brief.fills else code_words(facts, wants)
     found = [e for e in found if e.place not in over and not _in_task(e.piece, own, f"{said}\n", brief.fills)]

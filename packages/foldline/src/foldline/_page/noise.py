@@ -28,6 +28,14 @@ _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 """A call that reads the web."""
 
 
+_ALWAYS = re.compile(
+    r"\d+ packages? (?:is|are) looking for funding|added \d+ packages?\b.*|run `npm (?:fund|audit)\b.*"
+    r"|(?:date|server|connection|keep-alive|vary|etag|last-modified|content-(?:type|length)): .*",
+    re.IGNORECASE,
+)
+"""What npm says of any installation, and a server before any answer."""
+
+
 def of_web(call: Piece) -> bool:
     """Whether a line tells of a call that reads the web."""
     return _WEB.match(call.text) is not None
@@ -65,6 +73,8 @@ def _nameless(excerpts: list[tuple[int, Piece]]) -> set[int]:
 
 def _is_mute(piece: Piece) -> bool:
     lines = piece.kind == "excerpt" and not piece.begins
+    if piece.kind == "excerpt" and _ALWAYS.fullmatch(piece.text):
+        return True
     return lines and len(_WORD.findall(piece.text)) < _WORDS and not _VALUE.search(piece.text)
 
 

@@ -9,9 +9,10 @@ from posixpath import commonpath
 from foldline._clipping import cut
 from foldline._facts.attempts import closes
 from foldline._facts.cues import asks
+from foldline._facts.edits import PROSE
 from foldline._facts.folders import grouped, is_absolute
 from foldline._facts.repository import NAMELESS, passes
-from foldline._facts.shell import asks_after, ends_soon, family, is_silent, only_looks
+from foldline._facts.shell import asks_after, checks, ends_soon, family, is_silent, only_looks
 from foldline._facts.standing import (
     answered,
     base_of,
@@ -27,6 +28,7 @@ from foldline._facts.standing import (
 )
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
+from foldline._facts.trails import STAGED
 from foldline._facts.types import SOURCE, Command, Facts, File, Repository
 from foldline._facts.uncommitted import UNTRACKED, all_is_seen, apart
 from foldline._messages import replace
@@ -50,6 +52,13 @@ LISTED = 480
 
 RUNNING = 3
 """The programs that are told of those that run, the newest."""
+
+_SOURCE = pattern(
+    r"\.(?:py|[cm]?[jt]sx?|vue|svelte|go|rs|java|kts?|scala|clj|rb|php|c|cc|cpp|cxx|h|hpp|m|mm|cs|fs|swift|dart|zig|exs?|erl|hs|ml"
+    r"|lua|jl|r|pl|sql|gd)$",
+    re.IGNORECASE,
+)
+"""A file of which a check tells whether it does what it should."""
 
 _MOVED_ON = 2
 """Requests behind which what nobody asked after is no longer waited for."""
@@ -76,7 +85,7 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     """How the newest checks ended and where the repository stands, then what is open; with what the user said `after` it no
     question is."""
     now = facts.latest
-    changed = max((file.changed_at for file in changed_files(now)), default=-1)
+    changed = max((file.changed_at for file in changed_files(now) if not file.path.endswith(PROSE)), default=-1)
     errors = {fault.source for fault in open_faults(facts)}
     for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
@@ -112,6 +121,24 @@ def ending(facts: Facts) -> Iterator[str]:
     newest = newest_finding(facts)
     if newest and newest not in (cause_of(facts, fault) for fault in open_faults(facts)):
         yield f"the agent said last: {cut(newest, 240)}"
+
+
+def unchecked(facts: Facts) -> Iterator[str]:
+    """What was changed since the newest check passed; what only a commit names was changed before that."""
+    facts = facts.latest
+    tried = [each for each in facts.commands if checks(family(each.tried)) and not only_looks(each.text)]
+    newest = max(tried, key=lambda each: each.seen, default=None)
+    if newest is None or newest.outcome != "ok":
+        return
+    root = base_of(facts)
+    commits = {known.settled for known in facts.repositories}
+    edited = (
+        f for f in by_change(changed_files(facts)) if {*f.actions} - {"read", STAGED} and f.changed_at not in commits
+    )
+    own = (file for file in edited if not file.by and file.state != "deleted")
+    since = [f.path.removeprefix(root) for f in own if f.changed_at > newest.seen and _SOURCE.search(f.path)]
+    if since:
+        yield f"changed since the last run of `{cut(newest.tried, 120)}`: {few(since)}"
 
 
 def _left(facts: Facts) -> Iterator[str]:

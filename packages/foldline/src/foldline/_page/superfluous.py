@@ -34,6 +34,7 @@ from foldline._page.heard import unheard
 from foldline._page.noise import noise, of_web
 from foldline._page.quoting import bare
 from foldline._page.task import PLAN_TAGS, telling
+from foldline._patterns import pattern
 
 CLOSING = 200
 """Characters of a report from which it says what was done on the way."""
@@ -60,6 +61,11 @@ _STATEMENT = re.compile(r"…|#|//|(?:raise|return|if|elif|for|while|except|with
 _MOVING = frozenset({"switch", "checkout", "push", "fetch", "pull", "add"})
 """What git is told to do with work that is there."""
 
+_NO_LINES = pattern(
+    r"`apply_patch\b[^\n]* → [^\n]*\bFailed to find (?:expected lines|context)[^\n]*? in (?:[^\s:]*/)?([^\s/:]+)"
+)
+"""How Codex says which file a patch was not made in."""
+
 LONG_MESSAGE = 4
 """Pieces from which a message of the user's is so long that parts of it may be left out."""
 
@@ -85,6 +91,20 @@ def settled(facts: Facts) -> set[int]:
     return {*taken, *earlier.over(facts)} | {
         i for i, piece in enumerate(facts.pieces) if (piece.at, piece.part) in over
     }
+
+
+def not_made(facts: Facts) -> set[int]:
+    """The places of patches that were refused and made no more in their turn: what the report behind them says of that file is not so."""
+    ends = [*facts.turns, facts.end]
+    edits = [p for p in facts.pieces if is_edit(p)]
+    found: set[int] = set()
+    for i, p in enumerate(facts.pieces):
+        name = _NO_LINES.match(p.text) if p.kind == "failure" else None
+        end = ends[bisect_right(facts.turns, p.at)] if name else 0
+        later = (each.text for each in edits if p.at < each.at < end)
+        if name and not any(name[1] in text for text in later):
+            found.add(i)
+    return found
 
 
 def _answered(facts: Facts) -> Iterator[int]:

@@ -37,6 +37,9 @@ LEANING = 16
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
+_NAMED = 80
+"""The characters of a request that is only named."""
+
 LATELY_ASKED = 6
 """The newest requests among which one is looked for that says more than the newest."""
 
@@ -231,7 +234,9 @@ OLDER = "; the task here was asked before it, and is not seen to be finished"
 def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
     one before it; a short one where it makes that no part of what it `wants`."""
-    over = "; the one before it is answered" if _answered_before(facts) and not wants.words else ""
+    before = _answered_before(facts) if not wants.words else None
+    named = f", “{cut(' '.join(before.text.split()), _NAMED)}”," if before and not wants.before else ""
+    over = f"; the one before it{named} is answered" if before else ""
     if facts.now and answered(facts.now):
         over = f"; {_answered_below(facts.now)}"
     over += OLDER if wants.words and any(map(telling, after)) else ""
@@ -246,13 +251,14 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
 
 
-def _answered_before(facts: Facts) -> bool:
-    """Whether the agent closed a turn between the request before the newest one and that, where that stands behind the folded messages."""
+def _answered_before(facts: Facts) -> UserRequest | None:
+    """The request before the newest one, which stands behind the folded messages, where the agent closed a turn between them."""
     now = facts.latest
-    behind = sorted(request.newest for request in now.requests if request.newest >= facts.end and not request.amid)
+    behind = sorted((r for r in now.requests if r.newest >= facts.end and not r.amid), key=lambda r: r.newest)
     if len(behind) < 2:
-        return bool(facts.requests) and answered(facts)
-    return any(p.kind == "report" and behind[-2] < p.at < behind[-1] for p in now.pieces)
+        return facts.requests[-1] if facts.requests and answered(facts) else None
+    closed = any(p.kind == "report" and behind[-2].newest < p.at < behind[-1].newest for p in now.pieces)
+    return behind[-2] if closed else None
 
 
 def _waiting(facts: Facts) -> list[str]:
@@ -280,13 +286,19 @@ def _answered_below(now: Facts) -> str:
     """How the newest request is answered: by a report, by one that ends with a question, or by one that waits for something."""
     said = [p.text for p in now.pieces if p.kind == "report"]
     if asks(said[-1]):
-        return "the report there ends with a question"
+        return f"the report there asks: “{cut(_question(said[-1]), ASKED)}”"
     labelled = _leaves_something(now)
     if not labelled and any(map(waits, split(said[-1]))):
         return "the agent waits there for what still runs"
     last = max(p.at for p in now.pieces if p.kind == "report")
     left = labelled or any(p.at == last and p.tells in LEFT for p in now.pieces)
     return "the report there says what is left" if left else "it is answered there"
+
+
+def _question(report: str) -> str:
+    """The last sentence that asks, of the last lines of a report; all of them where a stop amid a sentence parted it."""
+    asking = next((each for each in reversed(split(report)) if asks(each)), report)
+    return report if asking[:1].islower() else asking
 
 
 def over_below(facts: Facts, words: Sequence[str]) -> Iterator[str]:
