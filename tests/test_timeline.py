@@ -2065,3 +2065,21 @@ def test_what_the_agent_answered_has_its_place_beside_long_requests() -> None:
     talk = [message for n in range(1, 7) for message in (wish(n), answer(n))]
     told = happened([*talk, user("Good, that is all.")], 2_000)
     assert [n for n in range(1, 6) if not any(f"ask again at {n + 7} in" in line for line in told)] == []
+
+
+@pytest.mark.parametrize(
+    ("polite", "asked"),
+    [
+        ("You are absolutely right.", "The divider is too thick, please make it as thin as the others are."),
+        ("Excellent question.", "Why is the divider of the page thicker than the others are?"),
+        ("Tienes toda la razón.", "El divisor es demasiado grueso, hazlo tan fino como los otros."),
+        ("抱歉。", "分隔线太粗了，请改成和其他的一样细。"),
+        ("Вы правы.", "Разделитель слишком толстый, сделай его таким же, как остальные."),
+    ],
+)
+def test_what_is_only_polite_does_not_stand_for_a_report(polite: str, asked: str) -> None:
+    why = "The bar of the page draws a border of its own below itself, which the others leave to the divider."
+    more = [f"The {name} of the window keeps the {name} of its frame wherever the theme of the {name} is changed." for name in ("tide", "crane", "berth", "quay", "lamp")]  # fmt: skip
+    told = happened([user(asked), says(" ".join([polite, why, *more])), LATER, *EDIT, says("The notes are written.")])
+    assert why in told[1]
+    assert not any(line.startswith(polite) for line in told)

@@ -22,6 +22,9 @@ _TITLE = re.compile(r" ?\([^()\n]{1,40}\): ([^\n.,;]{3,80})|: ([^\n.,;]{3,80})$"
 _RESUMING = 80
 """Characters of the longest message that only says to go on."""
 
+_COURTESY = 140
+"""Characters of the longest sentence that is no more than polite."""
+
 _STATUS = r"\b(?:429|40[13] (?:unauthorized|forbidden)|50[0-4] (?:internal|bad|service|gateway|not implemented))\b"
 """How an answer of one line gives the status with which a server refused."""
 
@@ -30,6 +33,11 @@ _CLAUSE = pattern(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 """Where a clause ends."""
 
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))(?! (?:the|an?|this|that|it|your)\b)[^\n:：`]{{0,{most}}}[:：](?!//)"
+
+
+def is_courtesy(sentence: str) -> bool:
+    """Whether a sentence of a report only agrees, praises or is sorry, by how it begins."""
+    return len(sentence) <= _COURTESY and _in_front("polite").match_in(_plain(sentence))
 
 
 @lru_cache(maxsize=4_096)

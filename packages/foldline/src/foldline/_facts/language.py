@@ -57,6 +57,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     blames: tuple[str, ...] = ()
     announces: tuple[str, ...] = ()
     how: tuple[str, ...] = ()
+    polite: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
     submits: tuple[str, ...] = ()

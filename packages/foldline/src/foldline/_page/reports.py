@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise, takewhile
+from itertools import dropwhile, groupby, islice, pairwise, takewhile
 
-from foldline._facts.cues import asks
+from foldline._facts.cues import announces, asks, is_courtesy, leans
+from foldline._facts.literals import literals
+from foldline._facts.splitting import split
 from foldline._facts.types import Piece
+from foldline._messages import replace
 from foldline._page.choosing import WEIGHTY, Candidate
 from foldline._page.quoting import number
 from foldline._page.wholes import STEPS, goes_on
@@ -64,10 +67,10 @@ def formed(reports: Sequence[Report], chosen: Iterable[Candidate], room: int) ->
     for shape in _FORMS:
         for i in reversed(range(len(reports))):
             most = FULL if i >= len(reports) - NEWEST else SHORT
-            fuller = _within(min(most, _cost(forms[i]) + left), shape(reports[i]))
+            fuller = _within(min(most, _cost(forms[i]) + left), shape(_without_courtesy(reports[i])))
             if 0 < (more := _cost(fuller) - _cost(forms[i])) <= left:
                 forms[i], left = fuller, left - more
-    begins = places(map(_first, reports))
+    begins = places(_first(_without_courtesy(report)) for report in reports)
     told = [each for form in reversed(forms) for each in form]
     return [*others, *sorted(told, key=lambda each: each.place not in begins)]
 
@@ -83,6 +86,7 @@ def outcomes(found: Iterable[Candidate], turns: set[int], turn: Callable[[int], 
 
 def _outcome(report: Report) -> list[Candidate]:
     """A short report whole, else the first of its sentences that says something by itself; nothing of one that asks."""
+    report = _without_courtesy(report)
     said = [each for each in report if not (asks(each.piece.text) or each.piece.text.endswith((":", "：")))]
     if _cost(report) <= BRIEF:
         return [*said]
@@ -169,6 +173,24 @@ def _opening(report: Report) -> list[Candidate]:
 def _matters(piece: Piece) -> bool:
     """Whether who carries on has to know what a piece tells: what was decided, is wrong or was left open."""
     return piece.open or piece.tells in WEIGHTY
+
+
+def _without_courtesy(report: Report) -> Report:
+    """A report without the sentences before what it says that are only polite, but for one that leads in a list; one that says no more
+    as it is."""
+    polite = [*takewhile(lambda each: not _said(each.piece.text), report)]
+    if len(polite) == len(report):
+        return report
+    if report[len(polite)].piece.item:
+        return report[max(len(polite) - 1, 0) :]
+    first, *others = report[len(polite) :]
+    return [replace(first, piece=replace(first.piece, text=_said(first.piece.text))), *others]
+
+
+def _said(text: str) -> str:
+    """What a piece of a report says behind the sentences that are only polite; all of it where that leans on them."""
+    said = [*dropwhile(lambda each: (is_courtesy(each) or announces(each)) and not literals(each), split(text))]
+    return "" if not said else text if leans(said[0]) else text[text.index(said[0]) :]
 
 
 def _whole(report: Report, some: Iterable[Candidate]) -> list[Candidate]:
