@@ -1719,3 +1719,27 @@ def test_a_link_in_code_stands_as_it_was_written() -> None:
         Brief(1_500), [user("Mend it."), says("The form `[rows.md](url)` is read now, see [rows.md](docs/rows.md).")]
     ).text
     assert "`[rows.md](url)` is read now, see docs/rows.md." in told
+
+
+def test_a_list_of_rules_stands_once_below_its_title_and_a_list_that_is_rules_in_part_where_it_was_said() -> None:
+    rules = "## Tech stack\n\n- Next.js 14 with the router of its own\n- React 18 and nothing older\n"
+    asked = user(f"Build the window of the harbour by this brief.\n\n{rules}\nThen tell me what you made.")
+    mixed = user("Two things about the berths:\n- never touch berths.csv\n- and log what the crane waits for")
+    told = page(
+        [
+            asked,
+            says("It is built and shows the berths."),
+            mixed,
+            says("Both are done."),
+            user("Now write the release notes of the harbour, one page."),
+        ],
+        2_000,
+    )
+    body, happened = told.partition("## Rules that stand\n")[2].partition("\n\n## What happened")[::2]
+    assert body.splitlines()[:3] == [
+        "- Stack:",
+        "  - Next.js 14 with the router of its own",
+        "  - React 18 and nothing older",
+    ]
+    assert "React 18" not in happened
+    assert "never touch berths.csv" in happened

@@ -1129,3 +1129,35 @@ def test_numbered_instructions_are_the_steps_of_a_task_and_others_rules() -> Non
     steps = "Mend the crane.\n\n## Instructions\n\n1. Go to `/srv/crane`\n2. Find the stub and write it\n3. Never touch the tests\n"
     assert rules_in(steps) == [("Never touch the tests", "standing")]
     assert ("Short lines", "standing") in rules_in("## Instructions\n\n- Short lines\n- Types everywhere\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "order"),
+    [
+        ("Давай поработаем над окнами приложения порта.", "я тебя просил работать со мной на русском"),
+        ("Vamos a trabajar en las ventanas del puerto.", "te pedí que respondas en español"),
+        ("Vamos a trabajar en las ventanas del puerto.", "todo por favor en español"),
+        ("Lass uns an den Fenstern der Hafen-App arbeiten.", "ich hatte dich gebeten, auf Deutsch zu antworten"),
+        ("Travaillons sur les fenêtres de l'application.", "je t'ai demandé de répondre en français"),
+        ("Vamos trabalhar nas janelas do aplicativo.", "tudo em português por favor"),
+        ("Mari kita kerjakan jendela aplikasi pelabuhan.", "saya sudah minta jawab dalam bahasa Indonesia"),
+        ("Let us work on the windows of the harbour app.", "speak german please"),
+    ],
+)
+def test_who_reminds_of_the_language_that_he_wants_orders_it_for_good(before: str, order: str) -> None:
+    facts = facts_of([user(before), says("Good."), user(order)])
+    assert [(rule.text, rule.lifetime) for rule in facts.rules] == [(order, "standing")]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "No constraints on shell execution.",
+        "Now refactor the tree(do not leave unnecessary code behind).",
+        "Él dice que todo en español funciona mal en la pantalla, y no sé por qué.",
+        "Der Bot antwortet auf Englisch, obwohl die Seite auf Deutsch ist.",
+        "Le bot répond en anglais alors que la page est en français.",
+    ],
+)
+def test_what_is_said_of_the_product_or_of_one_piece_of_work_is_no_rule(said: str) -> None:
+    assert facts_of([user(said)]).rules == ()

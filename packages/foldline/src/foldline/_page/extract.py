@@ -91,6 +91,7 @@ LEAST_CUT = 9
 HAPPENED = "What happened"
 
 _WORDS = pattern(r"\w+")
+_NUMBER = pattern(r"^\(?\d{1,2}[.)]\s+")
 
 SMALL = 600
 """Tokens below which rules are told where they were said, and a part of one line has no heading."""
@@ -195,6 +196,8 @@ def _told(brief: Brief, facts: Facts, apart: int) -> str:
     files_room = int(page.budget * FILES)
     page.add("Files", _files(facts, files_room) if brief.fills else _few_files(facts, files_room))
     found = _found(brief, facts, wants, () if apart else standing, said)
+    if apart and not brief.fills:
+        found = _unlisted(found, page.parts.get("Rules that stand", ()))
     turns = Turns(facts, wants.words, _scale(brief), numbered=page.budget >= NUMBERED)
     timeline = Timeline(facts, found, _known(page, facts), turns, brief.fills)
     timeline.tell(page.room)
@@ -268,6 +271,22 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     found = [e for e in found if silent or not is_bare(e.piece)]
     elsewhere = told_again(found) | _said_above(facts, said)
     return [e for e in found if e.place not in elsewhere]
+
+
+def _unlisted(found: Sequence[Candidate], rules: Iterable[str]) -> list[Candidate]:
+    """What was found without the lists of the user's messages that stand among the rules as a whole."""
+    ruled = {line.strip().removeprefix("- ") for line in rules}
+    lists: dict[tuple[int, str], list[Candidate]] = {}
+    for each in found:
+        if each.piece.by == "user" and each.piece.item:
+            lists.setdefault((each.piece.at, each.piece.under), []).append(each)
+    told = (some for some in lists.values() if all(_unnumbered(bare(each.piece)) in ruled for each in some))
+    over = {each.place for some in told for each in some}
+    return [each for each in found if each.place not in over]
+
+
+def _unnumbered(item: str) -> str:
+    return safe(" ".join(_NUMBER.sub("", item).split()))
 
 
 def _known(page: Page, facts: Facts) -> set[str]:
@@ -369,15 +388,21 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
 
 
 def _headed(rules: Sequence[Piece], requests: Sequence[UserRequest]) -> Iterator[str]:
-    """Rules as lines, the items of a list below the line over it, where that is one as well."""
-    leads = {rule.at for rule in rules if rule.by == "user" and rule.text.endswith((":", "："))}
-    words = [request.text for request in requests if request.at in leads]
-    items = {said.text for text in words for said in sentences(text) if said.item}
-    above = -1
+    """Rules as lines, the items of a list below the line or the title over it, where that is one as well."""
+    said = [each for words in {r.at: r.text for r in requests}.values() for each in sentences(words) if each.item]
+    under = {each.text: _bare(each.under) for each in said}
+    leads = {*under.values(), ""}
+    above = ""
     for rule in rules:
-        below = rule.at == above and rule.text in items
-        above = rule.at if below or (rule.at in leads and rule.text.endswith((":", "："))) else -1
-        yield f"{'  ' if below else ''}- {safe(' '.join(rule.text.split()))}"
+        text = " ".join(rule.text.split())
+        below = above != "" and under.get(rule.text) == above
+        if not below:
+            above = _bare(text) if rule.by == "user" and _bare(text) in leads else ""
+        yield f"{'  ' if below else ''}- {safe(text)}{':' if above and not below and _bare(text) == text else ''}"
+
+
+def _bare(title: str) -> str:
+    return " ".join(title.split()).rstrip(":： ")
 
 
 def listing(standing: Iterable[Rule], budget: int) -> int:
