@@ -1737,7 +1737,7 @@ def test_a_list_of_rules_stands_once_below_its_title_and_a_list_that_is_rules_in
     )
     body, happened = told.partition("## Rules that stand\n")[2].partition("\n\n## What happened")[::2]
     assert body.splitlines()[:3] == [
-        "- Stack:",
+        "- Tech stack:",
         "  - Next.js 14 with the router of its own",
         "  - React 18 and nothing older",
     ]
