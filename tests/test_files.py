@@ -483,3 +483,18 @@ def test_a_patch_that_deletes_a_file_and_makes_it_anew_names_it_once() -> None:
     )
     told = part(facts_of([TASK, *runs("apply_patch", patch)]), "What happened")
     assert told[-1].count("src/lamp.py") == 1
+
+
+def test_a_folder_that_went_because_it_was_empty_is_no_deletion() -> None:
+    moved = bash("git mv src/old/lamp.ts src/hall/lamp.ts && rmdir src/old && git status")
+    assert files([*edit("src/old/lamp.ts", "function on() {}"), *moved]) == [
+        "renamed: src/old/lamp.ts → src/hall/lamp.ts (on)"
+    ]
+    assert files([*read("src/old/lamp.ts"), *bash("rmdir -Recurse src/old")])[-1] == "deleted: src/old"
+
+
+def test_a_copy_in_a_folder_that_nobody_keeps_is_not_where_the_work_is() -> None:
+    made = [runs("write", {"path": path, "content": "x = 1"}, id=path) for path in ("src/hall/lamp.ts", "src/hall/door.ts", "quay.ts")]  # fmt: skip
+    copied = bash("mkdir -p /tmp/try/src && cp -r src/hall src/berths /tmp/try/src/ && cp quay.ts /tmp/try/quay.ts")
+    told = files([*(m for each in made for m in each), *copied])
+    assert not any(line.startswith("in ") or "/tmp" in line for line in told)

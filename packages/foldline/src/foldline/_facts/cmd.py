@@ -24,10 +24,10 @@ _STARTED = re.compile(
 _SWITCH = re.compile(r"(?<=\s)/[a-zA-Z]{1,4}(?::\w+)?(?=\s)")
 _NOWHERE = re.compile(r"(\d?>)\s*nul\b", re.IGNORECASE)
 _PROGRAMS = pattern(
-    r"(?:^|(?<=[;&|(\s]))(?:(del|erase)|(ren|rename)|(rd)|(md)|(move)|(copy|xcopy)|(type)|(taskkill)(?=[^;&|]{0,120}/PID)|(taskkill))(?=\s)",
+    r"(?:^|(?<=[;&|(\s]))(?:(del|erase)|(ren|rename)|(rd|rmdir)|(md)|(move)|(copy|xcopy)|(type)|(taskkill)(?=[^;&|]{0,120}/PID)|(taskkill))(?=\s)",
     re.IGNORECASE,
 )
-_NAMES = ("rm", "rename-item", "rmdir", "mkdir", "mv", "cp", "cat", "kill", "pkill")
+_NAMES = ("rm", "rename-item", "rm", "mkdir", "mv", "cp", "cat", "kill", "pkill")
 
 
 def in_posix(command: str) -> str:

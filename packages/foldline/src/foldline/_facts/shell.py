@@ -518,6 +518,8 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
     if manifest := _depends_on(name, args):
         yield "modified", manifest, ""
     paths = [a for a in args if _is_path(a)]
+    if name == "rmdir" and not any(arg.lower().startswith("-r") for arg in args):
+        return
     if name in ("rm", "unlink", "rmdir"):
         emptied = (arg for arg in args if arg.endswith("/*") and _is_path(arg[:-2]) and not _MADE.search(arg))
         yield from (("deleted", p, "") for p in (*paths, *emptied) if not _BROUGHT_IN.search(p))

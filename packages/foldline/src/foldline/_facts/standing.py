@@ -498,6 +498,11 @@ def _asked(facts: Facts) -> int:
     return max(spoken, default=facts.end)
 
 
+def is_passing(path: str) -> bool:
+    """Whether what lies at a path is kept by nobody: it is temporary, a log or a folder."""
+    return _PASSING.search(path) is not None
+
+
 def base_of(facts: Facts) -> str:
     """The folder that most of the changed files share, else most of all; empty where none is, or where a changed one is told from another place.
 

@@ -26,7 +26,7 @@ from foldline._facts.folders import (
     without_names,
 )
 from foldline._facts.repository import passes
-from foldline._facts.standing import base_of, changed_files, kept_nowhere
+from foldline._facts.standing import base_of, changed_files, is_passing, kept_nowhere
 from foldline._facts.trails import STAGED, is_committed
 from foldline._facts.types import Facts, File, Piece, UserRequest
 from foldline._messages import replace
@@ -149,7 +149,7 @@ def few_files(facts: Facts, room: int) -> list[str]:
 def _known(facts: Facts) -> _Known:
     known = {file.path for file in facts.files}
     some = [file for file in facts.latest.files if file.path in known]
-    located = home_of(file.path for file in some)
+    located = home_of(file.path for file in some if not _is_copy(file))
     here = {f.path: f.state for f in facts.files if f.changed and f.changed_at < facts.end}
     behind = [f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED}]
     since = [f for f in behind if f.path not in here or (f.state in _GONE and here[f.path] != f.state)]
@@ -170,6 +170,11 @@ def _known(facts: Facts) -> _Known:
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
     tried, below, again = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later, both))
     return _Known(root, changed, put_back, compared, read, tried, below, again)
+
+
+def _is_copy(file: File) -> bool:
+    """Whether a file was only put into a folder that nobody keeps: what lies there says nothing of where the work is."""
+    return is_passing(file.path) and {*file.actions} == {"created"}
 
 
 def _put_in(file: File, facts: Facts) -> File:

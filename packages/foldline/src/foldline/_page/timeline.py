@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 
 from foldline._facts.chitchat import accepts
-from foldline._facts.cues import asks
+from foldline._facts.cues import asks, decides
 from foldline._facts.rules import bids
 from foldline._facts.types import Facts
 from foldline._messages import replace
@@ -65,6 +65,9 @@ LEAST_SAID = 0.3
 
 FRAME = 5
 """Tokens that stand around the beginning of a piece."""
+
+DECIDING = 6
+"""Words of the shortest sentence that begins with agreement and says what was decided."""
 
 HARDLY_ANY = 60
 """Tokens below which rules are told before all else, where the last one has no room its beginning."""
@@ -314,5 +317,7 @@ def _beginnings(words: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _small_talk(each: Candidate) -> bool:
-    """Whether words say nothing but agreement, thanks and the like."""
-    return each.whole < LEAST and accepts(each.piece.text.replace("!", "."))
+    """Whether words say nothing but agreement, thanks and the like; several that begin so may decide something."""
+    text = each.piece.text
+    decided = decides(text) and len(text.split()) >= DECIDING
+    return each.whole < LEAST and accepts(text.replace("!", ".")) and not decided
