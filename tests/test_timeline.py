@@ -2083,3 +2083,13 @@ def test_what_is_only_polite_does_not_stand_for_a_report(polite: str, asked: str
     told = happened([user(asked), says(" ".join([polite, why, *more])), LATER, *EDIT, says("The notes are written.")])
     assert why in told[1]
     assert not any(line.startswith(polite) for line in told)
+
+
+def test_who_asks_for_something_else_behind_a_question_does_not_answer_it() -> None:
+    asked = says("The quick start is linked from the page.\n\nWant me to add a link to the page of the status as well?")
+    other = user("OK, now we are supposed to have a window as well as the command line. Can we get started on that?")
+    told = told_of([ASKED, asked, other, *EDIT, says("The window is there and shows the mirrors."), LATER], 2_000)
+    assert "(to “Want me" not in told
+    decided = user("OK, let's go with the workers that translate it.")
+    told = told_of([ASKED, asked, decided, *EDIT, says("The workers translate it."), LATER], 2_000)
+    assert "OK, let's go with the workers that translate it." in told

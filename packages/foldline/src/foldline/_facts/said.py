@@ -230,7 +230,8 @@ class Said:
         chosen = option(words, [piece.text for piece in report])
         answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
         question = self._answers.get(words, "")
-        short = len(words) <= YES or (len(words) <= DECISION and "\n" not in words and decides(words))
+        decided = len(words) <= DECISION and "\n" not in words and decides(words) and not asks(words)
+        short = len(words) <= YES or decided
         if not question and short and not chosen and report and asks(report[-1].text):
             question = cut(_asking(report[-1].text), QUESTION)
         to = f"{TO}{question}”)" if question and (short or len(words) <= ANSWER) else ""
