@@ -1326,3 +1326,24 @@ def test_a_sentence_that_was_copied_from_a_screen_is_still_the_users() -> None:
 def test_what_roo_code_hands_on_of_a_task_that_ended_is_that_agents() -> None:
     report = "[new_task completed] Result: # Masts\n\nThe masts are counted: 14, and two of them lean."
     assert [span.by for span in spans_of(report)] == ["peer"]
+
+
+@pytest.mark.parametrize(
+    ("begins", "command"),
+    [
+        ("1. **Setup**: Run `.specify/scripts/bash/setup-plan.sh --json` from repo root and parse JSON for FEATURE_SPEC, IMPL_PLAN, SPECS_DIR, BRANCH.", "/speckit.plan"),
+        ("1. **Setup**: Run `.specify/scripts/bash/check-prerequisites.sh --json` from repo root and parse FEATURE_DIR and AVAILABLE_DOCS list.", "/speckit.tasks"),
+        ("1. Run `.specify/scripts/powershell/check-prerequisites.ps1 -Json -RequireTasks -IncludeTasks` from repo root and parse FEATURE_DIR and AVAILABLE_DOCS list.", "/speckit.implement"),
+        ("1. **Setup**: Run `.specify/scripts/bash/check-prerequisites.sh --json` from repo root and parse JSON for FEATURE_DIR and AVAILABLE_DOCS list.", "/speckit.checklist"),
+        ("Goal: Detect and reduce ambiguity or missing decision points in the active feature specification.", "/speckit.clarify"),
+        ("Identify inconsistencies, duplications, ambiguities, and underspecified items across the three core artifacts.", "/speckit.analyze"),
+        ("You are updating the project constitution at `.specify/memory/constitution.md`. This file is a TEMPLATE.", "/speckit.constitution"),
+    ],
+)  # fmt: skip
+def test_a_command_of_spec_kit_that_was_written_out_is_told_by_its_name(begins: str, command: str) -> None:
+    form = "## User Input\n\n```text\n{}\n```\n\nYou **MUST** consider the user input before proceeding (if not empty).\n\n## Outline\n\n{}\n"
+    given = [user(form.format("only the quay", begins)), says("The quay is done.")]
+    bare = [user(form.format("$ARGUMENTS", begins)), says("It is done.")]
+    told = extract(Brief(2_000), [*given, *bare, user("Now write the notes of the quay, half a page.")]).text
+    assert f"> only the quay (to a command: {command})" in told
+    assert f"> {command}\n" in told

@@ -25,7 +25,7 @@ from foldline._facts.steps import steps_of
 from foldline._facts.texts import LONGEST, Passage, passages, said_in, sentences
 from foldline._facts.told import OWNER
 from foldline._facts.types import Kind, Rule, Span, UserRequest
-from foldline._facts.wrappers import GIVEN, INIT, INPUT, SKILL, TEMPLATE
+from foldline._facts.wrappers import GIVEN, INIT, INPUT, PHASES, SKILL, TEMPLATE
 from foldline._messages import replace
 from foldline._patterns import pattern
 
@@ -335,7 +335,9 @@ def _written_out(span: Span) -> tuple[str, str] | None:
         return (begins["given"] or "").strip(), begins["says"]
     if not (begins := INPUT.match(span.text.lstrip())):
         return None
-    given, says = begins["given"].strip(), begins["called"] or cut(begins["says"].replace("**", ""), QUESTION)
+    purpose = begins["says"].replace("**", "")
+    phase = next((name for name, begun in PHASES.items() if begun.match(purpose)), "")
+    given, says = begins["given"].strip(), begins["called"] or phase or cut(purpose, QUESTION)
     return "" if given == "$ARGUMENTS" else given, says
 
 

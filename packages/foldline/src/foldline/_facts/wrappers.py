@@ -144,6 +144,17 @@ INPUT = pattern(
 )
 """How a command of Spec Kit's begins where its head is not written: what the user gave it, and what it says it is for."""
 
+PHASES = {
+    "/speckit.plan": pattern(r"(?:\d+\. )?(?:Setup: )?Run .{0,200} parse JSON for FEATURE_SPEC, IMPL_PLAN"),
+    "/speckit.checklist": pattern(r"Setup: Run .{0,200} parse JSON for FEATURE_DIR"),
+    "/speckit.tasks": pattern(r"Setup: Run .{0,200} parse FEATURE_DIR"),
+    "/speckit.implement": pattern(r"Run .{0,200} parse FEATURE_DIR"),
+    "/speckit.clarify": pattern(r"(?:Goal: )?Detect and reduce ambiguity or missing decision points"),
+    "/speckit.analyze": pattern(r"(?:Goal: )?Identify inconsistencies, duplications, ambiguities"),
+    "/speckit.constitution": pattern(r"You are updating the project constitution at"),
+}
+"""The commands of Spec Kit by what the first line of their body orders, in its templates of 2025."""
+
 INIT = pattern(
     r"\A(?P<says>(?:Create or update|Please analyze|Generate) [^\n]{20,80}?)(?=[.,:]? ?(?:\n|which will|containing|that serves))"
     r"(?:.{0,600}?\(honor these\):\n(?P<given>.*?)\n+## How to investigate)?",
