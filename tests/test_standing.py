@@ -1325,6 +1325,15 @@ def test_a_step_without_words_is_none() -> None:
     assert not any(line.startswith("[ ]") for line in state(*edit("a.py"), *begun))
 
 
+def test_a_plan_that_the_task_tells_is_not_told_again_where_it_was_proposed() -> None:
+    steps = [f"Let the {name} of the exporter write gzip by itself" for name in ("reader", "writer", "clock", "queue", "lock", "log", "counter", "shelf", "index")]  # fmt: skip
+    plan = "I change nothing yet.\n<proposed_plan>\n# Gzip exporter\n\n" + "\n".join(f"- {each}" for each in steps)
+    said = [TASK, says(f"{plan}\n</proposed_plan>"), user("Which model shall do it?"), says("The small one is enough.")]
+    told = compose(Brief(2_500), facts_of([*said, user("Great, now implement the plan."), *edit("src/a.py")]))
+    assert [told.count(each) for each in steps] == [1] * len(steps)
+    assert "I change nothing yet." in told
+
+
 def test_a_plan_that_nobody_touched_for_several_requests_is_over_though_a_report_named_its_last_step() -> None:
     steps = [{"content": "Report the count of the rows", "status": "pending"}]
     work = [TASK, *runs("TodoWrite", {"todos": steps}, id="t1"), *edit("src/a.py"), says("The count of the rows: 12. I report it.")]  # fmt: skip

@@ -93,6 +93,9 @@ HAPPENED = "What happened"
 _WORDS = pattern(r"\w+")
 _NUMBER = pattern(r"^\(?\d{1,2}[.)]\s+")
 
+PLANNED, MOSTLY_TOLD = 8, 0.7
+"""The pieces of a report from which it may be a plan, and the share of them that the task tells of one that it tells."""
+
 SMALL = 600
 """Tokens below which rules are told where they were said, and a part of one line has no heading."""
 
@@ -317,11 +320,20 @@ def _said_above(facts: Facts, now: str) -> set[int]:
     held = [
         at for at, places in reports.items() if len(places) > 1 and all(bare(facts.pieces[i]) in now for i in places)
     ]
-    over = {i for at in held for i in reports[at]}
+    over = {i for at in held for i in reports[at]} | _told_in_part(facts, reports.values(), now)
     for at in held:
         begun = max((r.newest for r in facts.requests if r.newest < at), default=-1)
         way = (places for said, places in thoughts.items() if begun < said < at)
         over.update(i for places in way if len(places) < AT_LENGTH for i in places)
+    return over
+
+
+def _told_in_part(facts: Facts, reports: Iterable[Sequence[int]], now: str) -> set[int]:
+    """The places of what the task tells of longer reports that it tells for the most part: a plan behind words that lead it in."""
+    over: set[int] = set()
+    for places in reports:
+        told = {i for i in places if bare(facts.pieces[i]) in now} if len(places) >= PLANNED else set[int]()
+        over |= told if len(told) > MOSTLY_TOLD * len(places) else set()
     return over
 
 
