@@ -147,6 +147,16 @@ def test_what_is_put_into_a_commit_or_read_is_not_changed_by_that(since: list[Me
     assert [*unchecked(facts)] == []
 
 
+def test_a_run_without_the_work_is_not_how_it_stands() -> None:
+    edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
+    both = "pytest -q 2>&1 | tail -3; git stash push -q src && pytest -q 2>&1 | tail -8; git stash pop -q && git status"
+    ran = bash(
+        both, "16 passed in 0.02s\nFAILED tests/test_a.py::test_a - KeyError\n6 failed, 10 passed in 0.03s\n M a.py"
+    )
+    assert not any(line.startswith("last run") for line in state(facts_of([ASKED, *edit, *ran])))
+    assert [*unchecked(facts_of([ASKED, *bash("pytest -q", "12 passed in 0.3s"), *edit, *ran]))] == []
+
+
 def test_neither_a_fetched_program_nor_a_look_is_a_run_of_a_check() -> None:
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
     for command in ("pip install pytest", "head -5 specs/a/spec.md", "npm add jest"):

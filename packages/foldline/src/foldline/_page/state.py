@@ -60,6 +60,9 @@ _SOURCE = pattern(
 )
 """A file of which a check tells whether it does what it should."""
 
+_WITHOUT = pattern(r"\bgit stash\b.*\bgit stash (?:pop|apply)\b", re.DOTALL)
+"""How a check is run on the work as it was before: what it says is not how that stands."""
+
 _MOVED_ON = 2
 """Requests behind which what nobody asked after is no longer waited for."""
 
@@ -128,7 +131,7 @@ def unchecked(facts: Facts) -> Iterator[str]:
     facts = facts.latest
     tried = [each for each in facts.commands if checks(family(each.tried)) and not only_looks(each.text)]
     newest = max(tried, key=lambda each: each.seen, default=None)
-    if newest is None or newest.outcome != "ok":
+    if newest is None or newest.outcome != "ok" or _WITHOUT.search(newest.text):
         return
     root = base_of(facts)
     commits = {known.settled for known in facts.repositories}
@@ -315,4 +318,5 @@ def _newest_checks(checks: Sequence[Command]) -> list[Command]:
 def _checks(command: Command) -> bool:
     """Whether a command tried something, and its output says how that ended as its outcome does."""
     told = _CHECK.search(command.note) and (command.outcome == "ok" or not _PASSED.search(command.note))
-    return bool(told) and not (only_looks(command.text) or asks_after(command.tried) or is_silent(command.tried))
+    looks = only_looks(command.text) or asks_after(command.tried) or is_silent(command.tried)
+    return bool(told) and not (looks or _WITHOUT.search(command.text))
