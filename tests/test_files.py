@@ -498,3 +498,16 @@ def test_a_copy_in_a_folder_that_nobody_keeps_is_not_where_the_work_is() -> None
     copied = bash("mkdir -p /tmp/try/src && cp -r src/hall src/berths /tmp/try/src/ && cp quay.ts /tmp/try/quay.ts")
     told = files([*(m for each in made for m in each), *copied])
     assert not any(line.startswith("in ") or "/tmp" in line for line in told)
+
+
+def test_what_was_copied_into_a_folder_that_was_made_for_a_while_was_not_changed_where_it_came_from() -> None:
+    made = runs("write", {"path": "src/quay.ts", "content": "x = 1"})
+    for copied in (
+        'dir=$(mktemp -d /tmp/try-XXXX) && mkdir -p "$dir/src" && cp src/quay.ts src/hall.ts "$dir/src/"',
+        'cp src/quay.ts src/hall.ts "$OUT/src/"',
+    ):
+        facts = facts_of([TASK, FOUND, *made, *bash(copied)])
+        assert [file.path for file in facts.files if file.changed and not file.path.startswith("/tmp")] == [
+            "src/quay.ts"
+        ]
+        assert next(file for file in facts.files if file.path == "src/quay.ts").times == 1

@@ -98,3 +98,13 @@ def test_what_an_installer_says_of_any_installation_and_a_server_before_any_answ
     assert "looking for funding" not in told
     assert "date: Sat" not in told
     assert "→ HTTP/2 503" in told
+
+
+def test_a_call_that_only_names_the_conversation_or_its_stage_is_noise() -> None:
+    titled = runs("mcp__happy__change_title", {"title": "Ferries"}, "Successfully changed chat title")
+    staged = runs("set_phase", {"phase": "build"}, "Phase changed to: build")
+    issue = runs("update_issue_title", {"title": "Ferries are late"}, "Title of #7 updated")
+    told = extract(Brief(2_000), [user("Look at the ferries."), *titled, *staged, *issue, says("Looked.")]).text
+    assert "change_title" not in told
+    assert "set_phase" not in told
+    assert "update_issue_title" in told

@@ -1743,3 +1743,12 @@ def test_a_list_of_rules_stands_once_below_its_title_and_a_list_that_is_rules_in
     ]
     assert "React 18" not in happened
     assert "never touch berths.csv" in happened
+
+
+def test_a_rule_that_another_says_with_more_behind_it_is_told_once() -> None:
+    said = [
+        user("Never change the frozen phases.\nNever change the frozen phases (phase 1 to 4)."),
+        says("Understood."),
+    ]
+    told = page([*said, user("Now write the release notes of the harbour, one page.")], 2_000)
+    assert told.partition("## Rules that stand\n")[2].partition("\n\n")[0].count("frozen phases") == 1

@@ -93,8 +93,9 @@ LOGS = runs("write", {"path": "notes/log.md", "content": "# Firings"}, id="log")
         (MENDS, "; mended in clock.py"),
         (MENDS_BY_COMMAND, "; mended since"),
         ([*MENDS, *LOGS], "; mended in clock.py, log.md"),
+        ([*MENDS, *bash("sed -i 's/tide/tides/' harbour.py")], "; mended since"),
     ],
-    ids=["by a tool", "by a command", "in one of two files"],
+    ids=["by a tool", "by a command", "in one of two files", "in one file and what a command wrote"],
 )
 def test_a_check_that_failed_until_something_was_edited_is_told_with_that(
     behind: Sequence[Message], told_of: str

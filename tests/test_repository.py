@@ -772,3 +772,10 @@ def test_a_commit_that_the_user_made_in_the_client_is_the_newest_one(by_user: tu
     typed = [Message("user", (Text(text),)) for text in by_user]
     facts = facts_of([*ran(("git switch main", "Switched to branch 'main'")), *edited("src/rows.py"), *typed])
     assert told(facts) == ["git: on branch main; last commit b9d1481 “Round the rows”"]
+
+
+def test_a_commit_that_a_script_made_is_where_the_work_stands() -> None:
+    made = ("./scripts/commit_ticket.sh T-10 'Fix rows'", "[feat/t-10 d63cdcb] [T-10] Fix rows\n 7 files changed")
+    line = "git: on branch feat/t-10; last commit d63cdcb “[T-10] Fix rows”"
+    assert told(facts_of(ran(COMMITTED, made))) == [line]
+    assert told(facts_of(ran(COMMITTED, ("cat commits.log", made[1])))) != [line]

@@ -1839,3 +1839,16 @@ def test_a_sentence_in_bold_heads_nothing() -> None:
     told = page([TASK, *runs("read", {"path": "src/a.py"}, "a = 1"), *edit("src/b.py"), says(said)])
     assert "The crane runs again!:" not in told
     assert "The crane runs again!" in told
+
+
+def test_a_newest_request_that_names_nothing_is_told_with_the_one_before_it() -> None:
+    behind = [
+        user("cho phien ban cli truoc di, roi cho toi xem ket qua"),
+        *edit("src/cli.py"),
+        says("The command line is there."),
+        user("tiep tuc di"),
+        *edit("src/b.py"),
+        says("The rest is there as well, with its tests."),
+    ]
+    told = page_before(behind, [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")]).splitlines()[0]
+    assert "“cho phien ban cli truoc di, roi cho toi xem ket qua” and “tiep tuc di”" in told

@@ -2093,3 +2093,13 @@ def test_who_asks_for_something_else_behind_a_question_does_not_answer_it() -> N
     decided = user("OK, let's go with the workers that translate it.")
     told = told_of([ASKED, asked, decided, *EDIT, says("The workers translate it."), LATER], 2_000)
     assert "OK, let's go with the workers that translate it." in told
+
+
+def test_of_a_log_without_any_call_the_last_that_the_agent_says_in_a_turn_is_its_report() -> None:
+    amid = says("I have the code of both parts. The state of the board is split between the two of them.")
+    done = says("The rewrite is complete. The board draws its berths by itself now, and the old part is gone.")
+    told = told_of([ASKED, amid, says("The board is rewritten. The old part is next."), done, LATER], 600)
+    assert "The board draws its berths by itself now" in told
+    assert "\nI have the code of both parts." not in told
+    facts = facts_of([ASKED, amid, done])
+    assert [p.kind for p in facts.pieces if p.text.startswith("I have")] == ["thought"]

@@ -36,7 +36,7 @@ _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:
 
 
 def is_courtesy(sentence: str) -> bool:
-    """Whether a sentence of a report only agrees, praises or is sorry, by how it begins."""
+    """Whether a sentence of a report only agrees, praises, is sorry or asks to try something out, by how it begins."""
     return len(sentence) <= _COURTESY and _in_front("polite").match_in(_plain(sentence))
 
 

@@ -244,8 +244,10 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     said right before while it brought its plan up to date.
 
     What the harness says behind a report ends its turn too; hardly a word in answer to that is none. Where the agent speaks twice
-    in a row, the first time without a call, what it was told between is missing, or the call that it announced.
+    in a row, the first time without a call, what it was told between is missing, or the call that it announced, as all of
+    them are where there is none.
     """
+    called = any(True for message in messages for _ in message.calls)
     reports: set[int] = set()
     last: int | None = None
     beside: list[int] = []
@@ -255,7 +257,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
         reminded = message.role == "user" and speakers == {"harness"}
         words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
         again = words > 0 and last == at - 1
-        if last is not None and (reminded or spoke or (again and not _goes_on(spans[last]))):
+        if last is not None and (reminded or spoke or (again and called and not _goes_on(spans[last]))):
             reports.update((last, *beside))
         if spoke or again:
             last, beside = None, []

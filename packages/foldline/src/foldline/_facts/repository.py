@@ -121,8 +121,10 @@ def noted(
     for name, args, folder in called:
         if name in ("git", "gh", "glab") and args and not (unsure and commits(args)):
             asked.setdefault(folder, []).append(args)
-    if not asked and called and (made := _ON_NEW.search(answer)) and not only_looks(command):
-        asked[called[-1][2]] = [["switch", "-c", made[1]]]
+    if not asked and called and not only_looks(command):
+        made = _ON_NEW.search(answer)
+        steps = ([["switch", "-c", made[1]]] if made else []) + ([["commit"]] if COMMITTED.search(answer) else [])
+        asked |= {called[-1][2]: steps} if steps else {}
     answers = _COMMITTED_LINE.split(answer) if len(asked) > 1 else [answer]
     apart = answers if len(answers) == len(asked) else [""] * (len(asked) - 1) + [answer]
     for (folder, calls), said in zip(asked.items(), apart):

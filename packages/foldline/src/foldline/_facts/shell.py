@@ -39,6 +39,9 @@ _WRITES_ITSELF = rare(r"\b(\w{1,60})\.write_(?:text|bytes)\(")
 _NAMES_IN_CODE = re.compile(r"""\b(\w{1,60})\s*=\s*(?:(?:pathlib\.)?Path\(\s*)?["'`]([^"'`\n]{1,200})["'`]""")
 """How code writes a file that a variable names, and how it names one."""
 
+MADE_FOR_NOW = "/tmp/passing"
+"""What stands for a folder that a command made for a while, under a name that nobody knows."""
+
 _SHELL = re.compile(
     r"\s*(?:nohup\s+)?(?:\S*[/\\])?(?:powershell|pwsh|bash|zsh|sh)(?:\.exe)?(?:\s+-(?:ExecutionPolicy\s+)?\w+)*?\s+-(?:Command|l?c)\s+"
     r"(?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')(?P<behind>[^\"']*)",
@@ -392,7 +395,7 @@ def _spelled_out(command: str) -> str:
     """A command with the folders in place of the variables that it sets, of a new one for passing use any name."""
     if "$" not in command and "`" not in command:
         return command
-    command = _MAKES_FOLDER.sub("/tmp/passing", command)
+    command = _MAKES_FOLDER.sub(MADE_FOR_NOW, command)
     folders = dict(_SETS_FOLDER.findall(command))
     return _VARIABLE.sub(lambda found: folders.get(found[1], found[0]), command) if folders else command
 
@@ -518,6 +521,8 @@ def _segment(name: str, args: list[str], outputs: list[tuple[str, str]]) -> Iter
     if manifest := _depends_on(name, args):
         yield "modified", manifest, ""
     paths = [a for a in args if _is_path(a)]
+    if name in ("mv", "cp") and args and "$" in args[-1]:
+        return  # nobody knows where they went
     if name == "rmdir" and not any(arg.lower().startswith("-r") for arg in args):
         return
     if name in ("rm", "unlink", "rmdir"):

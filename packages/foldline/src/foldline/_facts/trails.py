@@ -7,6 +7,7 @@ from typing import Literal
 
 from foldline._facts.edits import later_names, taken_back
 from foldline._facts.folders import folders_of, is_absolute
+from foldline._facts.shell import MADE_FOR_NOW
 from foldline._facts.types import File, FileState, Repository
 from foldline._messages import replace
 
@@ -90,6 +91,8 @@ class Trails:
     def _known_as(self, path: str) -> str:
         """The path under which a file is known already: of `src/a.py` and `/x/src/a.py` the one that was seen first."""
         if path in self.files:
+            return path
+        if path.startswith(MADE_FOR_NOW):
             return path
         if "/" not in path or f"{path}/" in self.files:
             return f"{path}/" if f"{path}/" in self.files else path

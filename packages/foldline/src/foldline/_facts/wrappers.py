@@ -162,7 +162,7 @@ INIT = pattern(
 )
 """How the command begins that has a project's instructions written: OpenCode, with what the user gave it, Claude Code, Codex."""
 
-NO_REPLY = ("API Error:", "Please run /login")
+NO_REPLY = ("API Error:", "Please run /login", "No response requested.")
 """How a client begins what it writes in the agent's place where there was no reply."""
 
 DID = rare(r"^(?:Applied edit to (?P<file>\S.*)|Commit [0-9a-f]{7,40} (?P<commit>\S.*))$", re.MULTILINE)

@@ -278,6 +278,10 @@ def _shape(piece: Piece) -> str:
     return _NUMBER.sub("#", piece.text)
 
 
+HARDLY_SAYS = 40
+"""Characters of a sentence that says nothing by itself: what stands behind it does."""
+
+
 def told_again(found: Sequence[Candidate]) -> set[int]:
     """The places of what a later message says most of again, of reports of the agent: all but the verdict, or how each of them
     begins that has none.
@@ -291,7 +295,8 @@ def told_again(found: Sequence[Candidate]) -> set[int]:
     over: set[int] = set()
     for at in _superseded(found, reports):
         verdict = [each for each in reports[at] if _judges(each.piece)]
-        begins = verdict or [each for each in reports[at] if each.piece.begins]
+        lines = zip(("", *(each.piece.text for each in reports[at])), reports[at])
+        begins = verdict or [each for before, each in lines if each.piece.begins or len(before) <= HARDLY_SAYS]
         ends = accumulate(_cost(each, True) for each in begins)
         kept = {each.place for each, end in zip(begins, ends) if end <= REPORT}
         over.update(each.place for each in reports[at] if each.place not in kept)

@@ -386,7 +386,8 @@ def binding(pending: Sequence[Piece], standing: Sequence[Rule], room: int, facts
     done comes first, then what says most for its length.
     """
     orders = [replace(p, text=f"{given_by(p)}{' '.join(p.text.split())}") for p in pending]
-    rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in standing]
+    alone = [r for r in standing if not any(other.text.startswith(f"{r.text.rstrip(' .!')} (") for other in standing)]
+    rules = [Piece(_ruling(r), r.at, 0, "harness" if r.by == "project" else "user", "rule") for r in alone]
     needed = lengths(rules)
     every = needed <= room
     room -= needed if every else 0

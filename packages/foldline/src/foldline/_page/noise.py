@@ -36,6 +36,10 @@ _ALWAYS = re.compile(
 """What npm says of any installation, and a server before any answer."""
 
 
+_NAMES = re.compile(r"(?:\w+__)*(?:set|change|update)_(?:(?:(?:chat|conversation|session|thread)_)?title|phase)\b")
+"""A call that only gives the conversation, or a stage of it, a name."""
+
+
 def of_web(call: Piece) -> bool:
     """Whether a line tells of a call that reads the web."""
     return _WEB.match(call.text) is not None
@@ -53,11 +57,16 @@ def noise(facts: Facts) -> set[int]:
         return read and changed.get(bisect_right(asked, piece.at), -1) > piece.at
 
     brought = [*_brought(facts, heads)]
-    return {
-        i
-        for i, piece, call in brought
-        if is_over(piece, call) or (not piece.begins and _OBJECT.search(piece.text)) or _is_mute(piece)
-    } | _nameless([(i, piece) for i, piece, _ in brought if piece.kind == "excerpt"])
+    named = {i for i, p in enumerate(facts.pieces) if p.by == "tool" and _NAMES.match(p.text)}
+    return (
+        named
+        | {
+            i
+            for i, piece, call in brought
+            if is_over(piece, call) or (not piece.begins and _OBJECT.search(piece.text)) or _is_mute(piece)
+        }
+        | _nameless([(i, piece) for i, piece, _ in brought if piece.kind == "excerpt"])
+    )
 
 
 def _nameless(excerpts: list[tuple[int, Piece]]) -> set[int]:

@@ -122,7 +122,8 @@ def _mended(facts: Facts) -> Iterator[tuple[int, str]]:
             passed = next(later, newest)
             between = [edit for edit in edits if piece.at < edit.at < passed]
             files = dict.fromkeys(name for edit in between for name in _files_of(edit))
-            named = [name for name in files if name in fault_of(piece)] or [*files]
+            known = all(map(_files_of, between))
+            named = [name for name in files if name in fault_of(piece)] or ([*files] if known else [])
             if between and not _rewrote(attempt, files):
                 yield i, f"{MENDED}{', '.join(named)}" if 0 < len(named) < _MOST_FILES else SINCE
 

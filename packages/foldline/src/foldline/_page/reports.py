@@ -149,7 +149,7 @@ def _units(outline: Report) -> Iterator[list[Candidate]]:
 def _rank(some: Report) -> tuple[bool, ...]:
     """How soon a part of an outline is told: the rim and what was left open first, then what weighs, paragraphs, a few steps, and
     other items."""
-    rim = any((each.piece.edge and not each.title) or each.piece.open for each in some)
+    rim = any((each.piece.edge and not each.title) or (each.piece.open and _matters(each.piece)) for each in some)
     return not rim, not any(_matters(each.piece) for each in some), some[0].piece.item, len(some) == 1
 
 
@@ -172,7 +172,7 @@ def _opening(report: Report) -> list[Candidate]:
 
 def _matters(piece: Piece) -> bool:
     """Whether who carries on has to know what a piece tells: what was decided, is wrong or was left open."""
-    return piece.open or piece.tells in WEIGHTY
+    return (piece.open and not is_courtesy(piece.text)) or piece.tells in WEIGHTY
 
 
 def _without_courtesy(report: Report) -> Report:

@@ -37,8 +37,8 @@ LEANING = 16
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
-_NAMED = 80
-"""The characters of a request that is only named."""
+_OTHER = 80
+"""The characters of a request that another line speaks of."""
 
 LATELY_ASKED = 6
 """The newest requests among which one is looked for that says more than the newest."""
@@ -235,8 +235,7 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
     one before it; a short one where it makes that no part of what it `wants`."""
     before = _answered_before(facts) if not wants.words else None
-    named = f", “{cut(' '.join(before.text.split()), _NAMED)}”," if before and not wants.before else ""
-    over = f"; the one before it{named} is answered" if before else ""
+    over = f"; the one before it{'' if wants.before else _named(before)} is answered" if before else ""
     if facts.now and answered(facts.now):
         over = f"; {_answered_below(facts.now)}"
     over += OLDER if wants.words and any(map(telling, after)) else ""
@@ -247,8 +246,25 @@ def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
         over = ""
     if len(waiting := _waiting(facts)) > 1:
         yield SEVERAL_BELOW + " and ".join(f"“{cut(' '.join(text.split()), ASKED)}”" for text in waiting[-2:])
+    elif newest and (earlier := _before_short(facts, newest, asked)):
+        both = (f"“{cut(' '.join(text.split()), ASKED)}”" for text in (earlier, newest))
+        yield f"{SEVERAL_BELOW}{' and '.join(both)}{over}"
     elif newest and (wants.before or not wants.words or not says_yes(newest)):
         yield f"{BELOW}“{cut(' '.join(newest.split()), ASKED)}”{_taken_up(facts, newest)}{over}"
+
+
+def _named(request: UserRequest) -> str:
+    """A request that another line speaks of."""
+    return f", “{cut(' '.join(request.text.split()), _OTHER)}”,"
+
+
+def _before_short(facts: Facts, newest: str, asked: Sequence[str]) -> str:
+    """What was asked behind the folded messages before a newest request that is answered there, where that hardly names what it is
+    about, and takes up nothing that is known; empty of others."""
+    place = len(asked) - 1 - [*reversed(asked)].index(newest)
+    short = _length(newest) <= LEANING and not newest.startswith("/") and facts.now is not None
+    lacks = short and place > 0 and answered(facts.latest) and not asks(_taken_up(facts, newest).rstrip("”"))
+    return asked[place - 1] if lacks and _length(asked[place - 1]) > LEANING else ""
 
 
 def _answered_before(facts: Facts) -> UserRequest | None:
