@@ -779,3 +779,9 @@ def test_a_commit_that_a_script_made_is_where_the_work_stands() -> None:
     line = "git: on branch feat/t-10; last commit d63cdcb “[T-10] Fix rows”"
     assert told(facts_of(ran(COMMITTED, made))) == [line]
     assert told(facts_of(ran(COMMITTED, ("cat commits.log", made[1])))) != [line]
+
+
+def test_what_git_lists_as_deleted_by_somebody_else_is_told_as_that() -> None:
+    listing = ("git status --short", " M notes.md\n D old/rows.py\n D old/sums.py")
+    [line] = told(facts_of(ran(listing)))
+    assert line == "git: not committed: notes.md; not committed, deleted: old/rows.py, old/sums.py"

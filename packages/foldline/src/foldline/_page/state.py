@@ -190,6 +190,8 @@ def repository(facts: Facts, known: Repository) -> str:
     then = replace(known, settled=known.listed, left=()) if listed else known
     since = [] if known.named_only else changed_since(facts, then)
     others = [] if listed else _left_by_others(facts, known)
+    gone = [path for path in others if "D" in known.marks.get(path, "")]
+    there = [path for path in others if path not in gone]
     own = any(file.changed for file in facts.files)
     left = OTHERS if own and all_is_seen(facts) else f"{'also ' if since else ''}not committed"
     clean = "nothing left to commit" if known.clean and known.settled >= facts.end - LATELY else ""
@@ -202,7 +204,8 @@ def repository(facts: Facts, known: Repository) -> str:
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
                 f"{'changed since' if told or listed else 'not committed'}: {few(since)}" if since else clean,
-                f"{left}: {by_folder(others)}" if others else "",
+                f"{left}: {by_folder(there)}" if there else "",
+                f"{left}, deleted: {by_folder(gone)}" if gone else "",
                 *(f"{mark}: {by_folder(paths)}" for mark, paths in listed.items() if paths),
             ),
         )
