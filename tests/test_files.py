@@ -511,3 +511,11 @@ def test_what_was_copied_into_a_folder_that_was_made_for_a_while_was_not_changed
             "src/quay.ts"
         ]
         assert next(file for file in facts.files if file.path == "src/quay.ts").times == 1
+
+
+def test_a_file_that_powershell_did_not_find_was_not_read() -> None:
+    said = "Get-Content: Cannot find path 'C:\\work\\app\\src\\main.rs' because it does not exist.\n// notify\nfn shine() {}"
+    told = files([*LAMP, *bash("Get-Content -Raw src/main.rs; Get-Content -Raw src/lib.rs", said)])
+    assert not any("main.rs" in line for line in told)
+    facts = facts_of([TASK, *bash("Get-Content -Raw src/main.rs; Get-Content -Raw src/lib.rs", said)])
+    assert [file.path for file in facts.files] == ["src/lib.rs"]

@@ -55,8 +55,8 @@ CALLS_FROM = 100
 _SOUGHT = 4_000
 """Characters of a call's arguments in which stands what it looks for: that it was found says nothing of its use."""
 
-_NO_FILE = "No such file or directory"
-"""What programs say of a file that is not there."""
+_NO_FILE = ("No such file or directory", "because it does not exist")
+"""What programs say of a file that is not there, and PowerShell."""
 
 _OPENING = 400
 """Characters of an answer in which a client says why a call was not made."""
@@ -380,7 +380,9 @@ def in_shell(command: str) -> ToolCall:
 
 def _is_missing(path: str, answer: str) -> bool:
     """Whether what a command answered says that a file which it was to read is not there."""
-    return _NO_FILE in answer and any(_NO_FILE in line and path in line for line in answer.splitlines())
+    signs = [sign for sign in _NO_FILE if sign in answer]
+    lines = (line.replace("\\", "/") for line in answer.splitlines() if any(sign in line for sign in signs))
+    return bool(signs) and any(path in line for line in lines)
 
 
 def _only_looked(ended: EndedCall) -> bool:
