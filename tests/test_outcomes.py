@@ -611,11 +611,21 @@ def test_a_frame_of_a_trace_is_not_why_something_failed() -> None:
     assert error.endswith("→ failed to load the settings of the quay")
 
 
-def test_a_patch_that_was_refused_and_not_made_in_its_turn_is_told_though_the_report_calls_it_done() -> None:
+REFUSED_EDIT = runs("Edit", {"file_path": "lint.sh", "old_string": "a", "new_string": "b"}, "<tool_use_error>File has been modified since read, either by the user or by a linter. Read it again.</tool_use_error>", error=True)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("refused", "line"),
+    [
+        (bash(f"apply_patch <<'EOF'\n{PATCHED}\nEOF", NO_LINES.replace("apply_patch verification failed", "error")), "- `apply_patch <<…` → failed; error: Failed to find expected lines in /srv/app/lint.sh"),
+        (REFUSED_EDIT, "- Edit lint.sh → failed; File has been modified since read, either by the user or by a linter."),
+    ],
+    ids=["Codex", "Claude Code"],
+)  # fmt: skip
+def test_an_edit_that_was_refused_and_not_made_in_its_turn_is_told_though_the_report_calls_it_done(
+    refused: list[Message], line: str
+) -> None:
     def happened(*behind: Message) -> str:
-        refused = bash(
-            f"apply_patch <<'EOF'\n{PATCHED}\nEOF", NO_LINES.replace("apply_patch verification failed", "error")
-        )
         done, later = (
             says("The lint tasks have their own script now, and all checks pass."),
             user("Now name the tasks."),
@@ -625,5 +635,5 @@ def test_a_patch_that_was_refused_and_not_made_in_its_turn_is_told_though_the_re
         return compose(Brief(2_000), facts_of(work)).partition("## State")[0]
 
     made = runs("edit", {"path": "lint.sh", "oldText": "a", "newText": "b"}, "ok", id="e1")
-    assert "- `apply_patch <<…` → failed; error: Failed to find expected lines in /srv/app/lint.sh" in happened()
+    assert line in happened()
     assert "→ failed" not in happened(*made)

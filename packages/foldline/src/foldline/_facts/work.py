@@ -55,6 +55,9 @@ CALLS_FROM = 100
 _SOUGHT = 4_000
 """Characters of a call's arguments in which stands what it looks for: that it was found says nothing of its use."""
 
+_REFUSAL = pattern(r"</?tool_use_error>")
+"""What Claude Code puts around why it did not make a call."""
+
 _NO_FILE = ("No such file or directory", "because it does not exist")
 """What programs say of a file that is not there, and PowerShell."""
 
@@ -451,7 +454,8 @@ def _end(called: Called, result: ToolResult, text: str, error: bool | None) -> O
     if end.failed:
         edits = called.action.touches and not called.action.command
         stopped = edits or _missed(called, text) or _DENIED.search(text[:_OPENING])
-        return replace(end, fault="") if stopped else end
+        why = one_line(_REFUSAL.sub("", text), 160) if edits else end.note
+        return replace(end, fault="", note=why) if stopped else end
     if called.action.command:
         unmade = _UNMADE.fullmatch(unframed(text)) and replaced(called.action.command)
         return Outcome(True, fault=unframed(text)) if unmade else end

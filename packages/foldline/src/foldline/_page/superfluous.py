@@ -27,7 +27,7 @@ from foldline._facts.outcomes import alarming, finds
 from foldline._facts.said import SUMS_UP, TO
 from foldline._facts.shell import checks, family, only_looks, programs
 from foldline._facts.standing import SPOKEN_OF, was_a_guess
-from foldline._facts.tool_calls import SEARCHING, words_of
+from foldline._facts.tool_calls import SEARCHING, changes_by_name, words_of
 from foldline._facts.types import BY_USER, WORK, Facts, Piece
 from foldline._page import earlier
 from foldline._page.heard import unheard
@@ -66,6 +66,10 @@ _NO_LINES = pattern(
 )
 """How Codex says which file a patch was not made in."""
 
+_FILE = pattern(r"(?:\S*/)?([^\s/]+)")
+_REFUSED = pattern(r" → failed; .*(?:modified since read|not found|[Nn]o match|did not match|not find)")
+"""The file that an edit names, and how a client says that it was not made."""
+
 LONG_MESSAGE = 4
 """Pieces from which a message of the user's is so long that parts of it may be left out."""
 
@@ -94,17 +98,26 @@ def settled(facts: Facts) -> set[int]:
 
 
 def not_made(facts: Facts) -> set[int]:
-    """The places of patches that were refused and made no more in their turn: what the report behind them says of that file is not so."""
+    """The places of edits that were refused and made no more in their turn: what the report behind them says of that file is not so."""
     ends = [*facts.turns, facts.end]
     edits = [p for p in facts.pieces if is_edit(p)]
     found: set[int] = set()
     for i, p in enumerate(facts.pieces):
-        name = _NO_LINES.match(p.text) if p.kind == "failure" else None
+        name = _refused_in(p) if p.kind == "failure" else ""
         end = ends[bisect_right(facts.turns, p.at)] if name else 0
         later = (each.text for each in edits if p.at < each.at < end)
-        if name and not any(name[1] in text for text in later):
+        if name and not any(name in text for text in later):
             found.add(i)
     return found
+
+
+def _refused_in(failure: Piece) -> str:
+    """The name of the file that an edit was refused in; empty of what is none."""
+    if found := _NO_LINES.match(failure.text):
+        return found[1]
+    tool, _, rest = failure.text.partition(" ")
+    named = _FILE.match(rest) if changes_by_name(tool) and _REFUSED.search(rest) else None
+    return named[1] if named else ""
 
 
 def _answered(facts: Facts) -> Iterator[int]:
