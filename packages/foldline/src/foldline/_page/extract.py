@@ -235,7 +235,7 @@ def _add_task(page: Page, brief: Brief, facts: Facts, wants: Task, free: int) ->
     now = wanted(*written, max(int(free * TASK), min(page.budget, LEAST_TASK), least))
     if not page.is_small:
         now = [*over_below(facts, wants.words), *now, *missing(facts, wants.words)]
-        first += map(safe, below(facts, brief.after, wants))
+        first += map(safe, below(facts, brief.after, wants, in_short=bool(brief.fills)))
     page.add("", [*first, *([] if wants.words else now)])
     page.add("Task now", now if wants.words else [])
     above = (*page.parts.get("", ()), *page.parts.get("Task now", ()))

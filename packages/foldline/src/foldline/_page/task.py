@@ -231,13 +231,13 @@ OLDER = "; the task here was asked before it, and is not seen to be finished"
 """What stands behind the newest request where the page tells another one as its task."""
 
 
-def below(facts: Facts, after: Sequence[str], wants: Task) -> Iterator[str]:
+def below(facts: Facts, after: Sequence[str], wants: Task, *, in_short: bool) -> Iterator[str]:
     """A line for the newest request where it stands behind the folded messages, with whether it is answered there, or else the
-    one before it; a short one where it makes that no part of what it `wants`."""
+    one before it; a short one where it makes that no part of what it `wants`, and `in_short` without what others say."""
     before = _answered_before(facts) if not wants.words else None
-    over = f"; the one before it{'' if wants.before else _named(before)} is answered" if before else ""
+    over = f"; the one before it{'' if wants.before or in_short else _named(before)} is answered" if before else ""
     if facts.now and answered(facts.now):
-        over = f"; {_answered_below(facts.now)}"
+        over = f"; {_answered_below(facts.now, in_short=in_short)}"
     over += OLDER if wants.words and any(map(telling, after)) else ""
     amid = {request.text for request in facts.latest.requests if request.amid}
     asked = [text for text in after if text not in amid] or after
@@ -298,11 +298,12 @@ def _taken_up(facts: Facts, newest: str) -> str:
     return f"{how}“{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
 
 
-def _answered_below(now: Facts) -> str:
+def _answered_below(now: Facts, *, in_short: bool) -> str:
     """How the newest request is answered: by a report, by one that ends with a question, or by one that waits for something."""
     said = [p.text for p in now.pieces if p.kind == "report"]
     if asks(said[-1]):
-        return f"the report there asks: “{cut(_question(said[-1]), ASKED)}”"
+        asking = f"asks: “{cut(_question(said[-1]), ASKED)}”"
+        return f"the report there {'ends with a question' if in_short else asking}"
     labelled = _leaves_something(now)
     if not labelled and any(map(waits, split(said[-1]))):
         return "the agent waits there for what still runs"
