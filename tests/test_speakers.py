@@ -1347,3 +1347,9 @@ def test_a_command_of_spec_kit_that_was_written_out_is_told_by_its_name(begins: 
     told = extract(Brief(2_000), [*given, *bare, user("Now write the notes of the quay, half a page.")]).text
     assert f"> only the quay (to a command: {command})" in told
     assert f"> {command}\n" in told
+
+
+def test_what_claude_code_writes_where_no_answer_was_wanted_is_no_report() -> None:
+    assert spoken([user("Oops, go on"), reply("No response requested.")])[1] == (
+        Span("harness", "No response requested."),
+    )

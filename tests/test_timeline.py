@@ -2103,3 +2103,12 @@ def test_of_a_log_without_any_call_the_last_that_the_agent_says_in_a_turn_is_its
     assert "\nI have the code of both parts." not in told
     facts = facts_of([ASKED, amid, done])
     assert [p.kind for p in facts.pieces if p.text.startswith("I have")] == ["thought"]
+
+
+def test_of_a_report_that_a_later_one_says_again_more_stays_than_that_it_is_done() -> None:
+    first = "The rewrite is complete. The board draws its berths by itself from quays.csv, and the old painter is gone. Restart the harbour's clock to see it."
+    again = "All of it is in place. The board draws its berths by itself from quays.csv, and the old painter is gone. The lamps of the quays.csv are read as well. Restart the harbour's clock to see it."
+    asked = (user("Let the board draw its berths by itself, please."), user("Now read the lamps of the quays as well."))
+    told = told_of([asked[0], *EDIT, says(first), asked[1], *EDIT, says(again), LATER], 2_000)
+    behind = told.partition("The rewrite is complete.")[2].partition("\n")[0]
+    assert "The board draws its berths by itself" in behind
