@@ -152,7 +152,7 @@ def test_a_file_that_is_written_anew_has_the_names_that_it_has_then() -> None:
 
 def test_what_git_names_by_its_bytes_is_told_by_its_letters() -> None:
     said = '[main 1234567] Moor\n 1 file changed, 9 insertions(+)\n create mode 100644 "docs/\\345\\274\\200.md"'
-    assert files([*LAMP, *bash('git add -A && git commit -m "Moor"', said)])[0] == "created: docs/开.md"
+    assert files([*LAMP, *bash('git add -A && git commit -m "Moor"', said)])[1] == "committed: docs/开.md"
 
 
 def test_of_a_file_that_was_only_staged_no_more_is_told() -> None:
@@ -374,8 +374,8 @@ def test_what_a_block_to_be_looked_for_and_replaced_defines_is_touched(looked_fo
 def test_what_only_a_commit_says_is_new_or_gone_is_told_by_that() -> None:
     said = "[main 1234567] Moor\n 3 files changed, 9 insertions(+)\n create mode 100644 src/moor.py\n delete mode 100644 old.py\n create mode 100644 src/lamp.py"
     assert files([*LAMP, *bash('git add -A && git commit -m "Moor"', said)]) == [
-        "created: src/moor.py",
         "changed: src/lamp.py (shine)",
+        "committed: src/moor.py",
         "deleted: old.py",
     ]
     assert files(bash("git pull", said.partition("\n")[2])) == []

@@ -64,10 +64,11 @@ class Trails:
             self.follow(File(path, "modified", {STAGED: 1}, at, last=at))
 
     def committed(self, verb: Literal["created", "deleted"], path: str, at: int) -> None:
-        """Books that a commit of the agent's has a new file, or lost one, where nothing else tells how that came about."""
+        """Books that a commit of the agent's has a new file, or lost one, where nothing else tells how that came about: a new one was put
+        into it, by whomever it was made."""
         old = self.files.get(self._known_as(path))
         if old is None or not old.changed or {*old.actions} <= {"read", STAGED}:
-            self.follow(File(path, verb, {verb: 1}, at, last=at))
+            self.follow(File(path, verb, {STAGED if verb == "created" else verb: 1}, at, last=at))
 
     def follow(self, file: File) -> None:
         """Books what was done to a file after all that is booked."""
