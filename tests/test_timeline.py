@@ -2112,3 +2112,12 @@ def test_of_a_report_that_a_later_one_says_again_more_stays_than_that_it_is_done
     told = told_of([asked[0], *EDIT, says(first), asked[1], *EDIT, says(again), LATER], 2_000)
     behind = told.partition("The rewrite is complete.")[2].partition("\n")[0]
     assert "The board draws its berths by itself" in behind
+
+
+def test_a_line_over_a_list_is_its_title_though_no_sign_says_so() -> None:
+    report = "The board is done.\n\nTests\n- Full suite: 22 passed.\n\nDrawn by hand still\n- A berth that is drawn upside down for the pilots.\n- A lamp of its own for each quay."
+    told = happened([ASKED, says(report), LATER, *EDIT, says("The notes are written.")])
+    place = told.index("  - A berth that is drawn upside down for the pilots.")
+    assert told[place - 1] == "Drawn by hand still:"
+    facts = facts_of([ASKED, says(report)])
+    assert [p.under for p in facts.pieces if "upside down" in p.text] == ["Drawn by hand still"]

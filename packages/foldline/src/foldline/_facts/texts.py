@@ -34,6 +34,8 @@ MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60}(?<![.!。！]))\*\*:?$")
+_TITLE, _BULLET = re.compile(r"(?![a-z])[\w(][^.!?。！？;；,，:：|`]{1,57}[\w)]"), re.compile(r"[-*+•]\s")
+"""A line without a sign of a sentence, which has a list right below it, and how that begins."""
 _SAYS = re.compile(r"\*\*([^*:：]{1,60}(?:: |：)[^*]*\w[`)\]\"”]*)[^*\w]*\*\*$")
 """A line in bold that says what its own label stands for: "**Verdict: approve**" heads nothing."""
 _MARKS = re.compile(r"^(?:[-*+•]\s+|>\s+)+")
@@ -159,9 +161,7 @@ def _read(text: str, passed: list[str]) -> Iterator[Passage]:
         if said := _SAYS.match(line) if line.startswith("**") else None:
             line, under = said[1], ""
         found = None if said else _HEADING.match(line)
-        leads = line.endswith((":", "："))
-        listed = leads and _ITEM.match(next_line.lstrip()) is not None
-        leads = leads and len(line) <= (_LONG_LEAD if listed else _LEAD)
+        leads, listed = _leading(line, below, next_line, item=item)
         if found or leads:
             if lead and not item:
                 yield Passage(lead)
@@ -236,6 +236,14 @@ class Nesting:
         inside = len(following) - len(following.lstrip()) > self._lists[-1][0]
         self._led = _label(line) if inside else ""
         return inside
+
+
+def _leading(line: str, below: str, next_line: str, *, item: bool) -> tuple[bool, bool]:
+    """Whether a line leads in what follows it, and whether that is a list."""
+    titles = not item and _TITLE.fullmatch(line) is not None and _BULLET.match(below.lstrip()) is not None
+    leads = titles or line.endswith((":", "："))
+    listed = leads and _ITEM.match(next_line.lstrip()) is not None
+    return leads and len(line) <= (_LONG_LEAD if listed else _LEAD), listed
 
 
 def _label(line: str) -> str:
