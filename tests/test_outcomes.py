@@ -159,7 +159,12 @@ def test_a_run_without_the_work_is_not_how_it_stands() -> None:
 
 def test_neither_a_fetched_program_nor_a_look_is_a_run_of_a_check() -> None:
     edit = runs("edit", {"path": "a.py", "oldText": "a", "newText": "b"}, id="e1")
-    for command in ("pip install pytest", "head -5 specs/a/spec.md", "npm add jest"):
+    for command in (
+        "pip install pytest",
+        "head -5 specs/a/spec.md",
+        "npm add jest",
+        ".specify/scripts/bash/check-prerequisites.sh --json",
+    ):
         assert [*unchecked(facts_of([ASKED, *bash(command, "done"), *edit]))] == []
 
 

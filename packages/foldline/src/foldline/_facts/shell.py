@@ -143,8 +143,10 @@ _CHECKS = re.compile(
 
 _HANDLES = re.compile(
     r"(?:rm|cp|mv|ln|mkdir|touch|chmod|cat|ls|grep|rg|find|sed|head|tail|wc|git|gh|curl|which) |\S+ (?:-m pip )?(?:install|add)\b"
+    r"|\S*\bcheck-prerequisites\."
 )
-"""What handles, looks into or installs what it names: a folder of tests is no check, nor is a program for them that is fetched."""
+"""What handles, looks into or installs what it names, and Spec Kit's script that looks which documents there are: a folder of tests is no
+check, nor is a program for them that is fetched."""
 
 
 _ASKING = frozenset({
