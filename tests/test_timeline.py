@@ -15,7 +15,7 @@ from foldline._facts.splitting import split
 from foldline._facts.types import Piece
 from foldline._messages import replace
 from foldline._page.extract import compose
-from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, ToolCall, ToolResult, extract
+from foldline.extend import SUMMARY_PREFIX, SUMMARY_SUFFIX, Text, Thinking, ToolCall, ToolResult, extract
 from talk import bash, runs, says, user
 
 ASKED = user("The nightly export of the mirrors fails since Tuesday. Please find out why, and make it run again.")
@@ -2121,3 +2121,16 @@ def test_a_line_over_a_list_is_its_title_though_no_sign_says_so() -> None:
     assert told[place - 1] == "Drawn by hand still:"
     facts = facts_of([ASKED, says(report)])
     assert [p.under for p in facts.pieces if "upside down" in p.text] == ["Drawn by hand still"]
+
+
+def test_a_turn_that_ends_with_no_more_than_a_thought_has_what_was_said_last_as_its_report() -> None:
+    said = "**Harbourmaster installed successfully!**\n\nNow let me look whether its clocks are healthy."
+    looks = Message("assistant", (Text(said), ToolCall("c1", "Bash", '{"command": "hm ps"}')))
+    shown = Message("tool", (ToolResult("c1", (Text("clock-1 healthy"),)),))
+    thinks = Message("assistant", (Thinking("All of it runs. I sum it up."),))
+    work = [ASKED, *bash("hm install", "ok"), looks, shown, thinks, user("I am logged in now, go to the berths.")]
+    told = happened([*work, *EDIT, says("The berths are set up by their list."), LATER])
+    assert "Harbourmaster installed successfully!" in told
+    assert told.index("Harbourmaster installed successfully!") < told.index(
+        "**2** > I am logged in now, go to the berths."
+    )

@@ -251,16 +251,20 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     reports: set[int] = set()
     last: int | None = None
     beside: list[int] = []
+    aloud: list[int] = []
     for at, message in enumerate(messages):
         speakers = {span.by for span in spans[at]}
         spoke = not speakers.isdisjoint(("user", "paste", "command")) or any(map(asked, spans[at]))
         reminded = message.role == "user" and speakers == {"harness"}
         words = sum(len(span.text.strip()) for span in spans[at] if span.by == "agent")
         again = words > 0 and last == at - 1
+        if last is None and spoke and at and _is_silent(messages[at - 1], spans[at - 1]):
+            reports.update(aloud[-1:])  # it ended its turn with no more than a thought
         if last is not None and (reminded or spoke or (again and called and not _goes_on(spans[last]))):
             reports.update((last, *beside))
         if spoke or again:
             last, beside = None, []
+        aloud = [] if spoke else [*aloud[-1:], at] if words else aloud
         if not all(speaks(call) or hands_in(call) for call in message.calls):
             last = None
             noted = words >= _CLOSING and all(read_action(call).plan for call in message.calls)
@@ -270,6 +274,11 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     if last is not None and not _goes_on(spans[last]):
         reports.update((last, *beside))
     return reports
+
+
+def _is_silent(message: Message, spans: Sequence[Span]) -> bool:
+    """Whether a message of the agent has neither words nor a call."""
+    return message.role == "assistant" and not spans and not any(True for _ in message.calls)
 
 
 def _goes_on(spans: Iterable[Span]) -> bool:

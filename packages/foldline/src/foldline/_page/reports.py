@@ -92,8 +92,9 @@ def _outcome(report: Report) -> list[Candidate]:
         return [*said]
     if known := _behind_thanks(report):
         return known
-    telling = (each for each in said if not each.piece.item and len(each.piece.text) > LABEL)
-    return _whole(report, [*islice(telling, 1)])
+    words = [each for each in said if not (each.piece.item or announces(each.piece.text))]
+    telling = (each for each in words if len(each.piece.text) > LABEL)
+    return _whole(report, [*islice(telling, 1)] or words[:1])
 
 
 def places(reports: Iterable[Report]) -> set[int]:

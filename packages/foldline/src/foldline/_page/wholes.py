@@ -14,6 +14,9 @@ from foldline._page.quoting import bare, number, quotes_on
 FEW = 4
 """Sentences that are told all where one of them is: by itself it does not say what it is about."""
 
+BRIEF = 2
+"""The same of a report, which is told whole or not at all."""
+
 STEPS = 5
 """Numbered items that are told all or not at all: who counts misses the others."""
 
@@ -24,7 +27,7 @@ _ENDS = ".!?…:;)]`\"'。！？：；）」"
 def torn(found: Sequence[Candidate], known: set[int]) -> Iterator[list[Candidate]]:
     """What is missing, by the places that are `known` to be told, of lists of which half is told, of the few sentences that the
     agent said amid its work, and of sentences that are too long for one piece."""
-    for said in _thoughts(found):
+    for said in (*_thoughts(found), *_brief_reports(found)):
         missing = [each for each in said if each.place not in known]
         if 0 < len(missing) < len(said):
             yield missing
@@ -69,6 +72,13 @@ def _thoughts(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
     said = (each for each in found if each.piece.kind == "thought" and not only_announces(bare(each.piece)))
     texts = ([*some] for _, some in itertools.groupby(said, key=lambda each: (each.piece.at, each.piece.part)))
     return (text for text in texts if len(text) <= FEW)
+
+
+def _brief_reports(found: Iterable[Candidate]) -> Iterator[list[Candidate]]:
+    """Reports of no more than two sentences."""
+    said = (each for each in found if each.piece.kind == "report")
+    texts = ([*some] for _, some in itertools.groupby(said, key=lambda each: (each.piece.at, each.piece.part)))
+    return (text for text in texts if len(text) <= BRIEF)
 
 
 def goes_on(before: Piece, each: Piece) -> bool:
