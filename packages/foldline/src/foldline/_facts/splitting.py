@@ -29,7 +29,7 @@ _GLUED = re.compile(
 )
 """A sign right before a capital or code; behind letters it may stand in a name."""
 
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+(?<![.!。！])\*\*\s*$)")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]+(?<![!！])\*\*\s*$)")
 _MARKS = pattern(r"(#{1,6})\s+\S")
 _SHORT = re.compile(
     r"(?:^|[\s(])(?:\w|\d\d|\w\.\w|e\.\s?g|i\.\s?e|z\.\s?b|d\.\s?h|u\.\s?a|p\.\s?ej|etc|vs|approx|resp|incl|cf|nr|ca|bzw|"

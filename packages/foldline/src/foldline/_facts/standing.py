@@ -87,7 +87,8 @@ _MOVED_ON = 4
 """Requests since a list was written behind which what is open in it is so no more, unless somebody speaks of it."""
 
 _FORGOTTEN = 6
-"""Requests since that each say something else to do, behind which the agent has forgotten its plan, whatever it speaks of."""
+"""Requests since that each say something else to do, behind which the agent has forgotten the plan that it wrote with a tool, unless
+it says that a step is open still."""
 
 _SOON_DONE = 10
 """Messages with calls behind which what the agent said it would do is done, or given up."""
@@ -232,8 +233,7 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
         return
     touched = max((todo.at for todo in facts.todos), default=0)
     others = (r.text for r in facts.requests if r.at > touched and not r.amid)
-    if sum(not any(goes_on(text) for goes_on in _GOING_ON) for text in others) >= _FORGOTTEN:
-        return
+    turned_away = sum(not any(goes_on(text) for goes_on in _GOING_ON) for text in others) >= _FORGOTTEN
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
@@ -241,6 +241,8 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
         since = [p for p in facts.pieces if p.kind == "report" and p.at > touched]
         newest = [p for p in since if p.at == since[-1].at]
         closing, asked = since if facts.plan_at is None else newest, True
+    if turned_away and facts.plan_at is not None:
+        closing, asked = [p for p in closing if p.open], True
     for todo in facts.todos[_reached(facts) :]:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
         if todo.text and todo.status in ("pending", "in_progress") and not forgotten:

@@ -33,7 +33,7 @@ MOST_FIELDS, MOST_LISTED = 60, 12
 MOST_LINES = 14
 """Pieces that are made of one record, values of a list in it, and pieces of one output."""
 
-_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60}(?<![.!。！]))\*\*:?$")
+_HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*$|\*\*([^*]{2,60}(?<![!！]))\*\*:?$")
 _TITLE, _BULLET = re.compile(r"(?![a-z])[\w(][^.!?。！？;；,，:：|`]{1,57}[\w)]"), re.compile(r"[-*+•]\s")
 """A line without a sign of a sentence, which has a list right below it, and how that begins."""
 _SAYS = re.compile(r"\*\*([^*:：]{1,60}(?:: |：)[^*]*\w[`)\]\"”]*)[^*\w]*\*\*$")
