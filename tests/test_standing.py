@@ -1841,6 +1841,19 @@ def test_a_sentence_in_bold_heads_nothing() -> None:
     assert "The crane runs again!" in told
 
 
+def test_a_newest_request_that_chooses_is_told_with_what_it_chose() -> None:
+    offer = "Two ways are open:\n\n(a) one counter for all of the quays\n(b) a counter of its own for each quay\n\nBoth keep the numbers."
+    behind = [
+        user("And how would you count the ferries that call at several quays?"),
+        says(offer),
+        user("(b)"),
+        *edit("src/b.py"),
+        says("Each quay has its own counter."),
+    ]
+    told = page_before(behind, [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")]).splitlines()[0]
+    assert "“(b)”, chosen: “" in told
+
+
 def test_a_newest_request_that_names_nothing_is_told_with_the_one_before_it() -> None:
     behind = [
         user("cho phien ban cli truoc di, roi cho toi xem ket qua"),

@@ -263,7 +263,9 @@ def _before_short(facts: Facts, newest: str, asked: Sequence[str]) -> str:
     about, and takes up nothing that is known; empty of others."""
     place = len(asked) - 1 - [*reversed(asked)].index(newest)
     short = _length(newest) <= LEANING and not newest.startswith("/") and facts.now is not None
-    lacks = short and place > 0 and answered(facts.latest) and not asks(_taken_up(facts, newest).rstrip("”"))
+    chosen, said = _heard_before(facts)
+    known = chosen or any(map(asks, said[-1:]))
+    lacks = short and place > 0 and answered(facts.latest) and not known
     return asked[place - 1] if lacks and _length(asked[place - 1]) > LEANING else ""
 
 
@@ -290,12 +292,19 @@ def _taken_up(facts: Facts, newest: str) -> str:
     at = max((r.newest for r in facts.latest.requests), default=-1)
     if at < facts.end or newest.startswith("/") or not (says_yes(newest) or _length(newest) <= LEANING):
         return ""
-    behind = [p for p in facts.latest.pieces if p.by == "agent" and p.at >= facts.end]
-    chosen = [p.text for p in behind if p.kind == "answer" and p.at == at]
-    said = [p.text for p in behind if p.kind == "report" and p.at < at]
-    said = [*filter(asks, said[-_ASKING:])] or said
+    chosen, said = _heard_before(facts)
     how = ", chosen: " if chosen else ", said to "
     return f"{how}“{cut(' '.join(words[-1].split()), ASKED)}”" if (words := chosen or said) else ""
+
+
+def _heard_before(facts: Facts) -> tuple[list[str], list[str]]:
+    """The options that the newest request behind the folded messages chose, and what the agent had said last before it there, its
+    questions if it asked some."""
+    at = max((r.newest for r in facts.latest.requests), default=-1)
+    behind = [p for p in facts.latest.pieces if p.by == "agent" and p.at >= facts.end]
+    said = [p.text for p in behind if p.kind == "report" and p.at < at]
+    chosen = [p.text for p in behind if p.kind == "answer" and p.at == at]
+    return chosen, [*filter(asks, said[-_ASKING:])] or said
 
 
 def _answered_below(now: Facts, *, in_short: bool) -> str:
