@@ -247,7 +247,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
     in a row, the first time without a call, what it was told between is missing, or the call that it announced, as all of
     them are where there is none.
     """
-    called = any(True for message in messages for _ in message.calls)
+    called = any(any(message.calls) for message in messages)
     reports: set[int] = set()
     last: int | None = None
     beside: list[int] = []
@@ -278,7 +278,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
 
 def _is_silent(message: Message, spans: Sequence[Span]) -> bool:
     """Whether a message of the agent has neither words nor a call."""
-    return message.role == "assistant" and not spans and not any(True for _ in message.calls)
+    return message.role == "assistant" and not spans and not any(message.calls)
 
 
 def _goes_on(spans: Iterable[Span]) -> bool:

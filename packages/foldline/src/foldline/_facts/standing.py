@@ -232,8 +232,6 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
     if facts.plan_at is not None and facts.plan_at >= end:
         return
     touched = max((todo.at for todo in facts.todos), default=0)
-    others = (r.text for r in facts.requests if r.at > touched and not r.amid)
-    turned_away = sum(not any(goes_on(text) for goes_on in _GOING_ON) for text in others) >= _FORGOTTEN
     worked = [p.at for p in facts.pieces if p.at > touched and p.kind in ("call", "change", "failure")]
     closing = [p for p in facts.pieces if p.kind == "report" and worked and p.at > worked[0]]
     asked = any(touched < r.at < worked[-1] and not interjects(facts, r) for r in facts.requests if worked)
@@ -241,12 +239,18 @@ def open_steps(facts: Facts) -> Iterator[Todo]:
         since = [p for p in facts.pieces if p.kind == "report" and p.at > touched]
         newest = [p for p in since if p.at == since[-1].at]
         closing, asked = since if facts.plan_at is None else newest, True
-    if turned_away and facts.plan_at is not None:
+    if facts.plan_at is not None and _turned_away(facts, touched):
         closing, asked = [p for p in closing if p.open], True
     for todo in facts.todos[_reached(facts) :]:
         forgotten = (asked or bool(closing)) and not any(said_again(todo.text, p.text) for p in closing)
         if todo.text and todo.status in ("pending", "in_progress") and not forgotten:
             yield todo
+
+
+def _turned_away(facts: Facts, since: int) -> bool:
+    """Whether the user asked for so much else since that a plan is forgotten."""
+    others = (r.text for r in facts.requests if r.at > since and not r.amid)
+    return sum(not any(goes_on(text) for goes_on in _GOING_ON) for text in others) >= _FORGOTTEN
 
 
 def _reached(facts: Facts) -> int:

@@ -278,8 +278,8 @@ def _shape(piece: Piece) -> str:
     return _NUMBER.sub("#", piece.text)
 
 
-HARDLY_SAYS = 40
-"""Characters of a sentence that says nothing by itself: what stands behind it does."""
+LABEL = 40
+"""Characters of a sentence that by itself says nothing: the one behind it does."""
 
 
 def told_again(found: Sequence[Candidate]) -> set[int]:
@@ -296,7 +296,7 @@ def told_again(found: Sequence[Candidate]) -> set[int]:
     for at in _superseded(found, reports):
         verdict = [each for each in reports[at] if _judges(each.piece)]
         lines = zip(("", *(each.piece.text for each in reports[at])), reports[at])
-        begins = verdict or [each for before, each in lines if each.piece.begins or len(before) <= HARDLY_SAYS]
+        begins = verdict or [each for before, each in lines if each.piece.begins or len(before) <= LABEL]
         ends = accumulate(_cost(each, True) for each in begins)
         kept = {each.place for each, end in zip(begins, ends) if end <= REPORT}
         over.update(each.place for each in reports[at] if each.place not in kept)

@@ -81,9 +81,9 @@ def _nameless(excerpts: list[tuple[int, Piece]]) -> set[int]:
 
 
 def _is_mute(piece: Piece) -> bool:
-    lines = piece.kind == "excerpt" and not piece.begins
     if piece.kind == "excerpt" and _ALWAYS.fullmatch(piece.text):
         return True
+    lines = piece.kind == "excerpt" and not piece.begins
     return lines and len(_WORD.findall(piece.text)) < _WORDS and not _VALUE.search(piece.text)
 
 

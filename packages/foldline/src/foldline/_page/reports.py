@@ -12,7 +12,7 @@ from foldline._facts.literals import literals
 from foldline._facts.splitting import split
 from foldline._facts.types import Piece
 from foldline._messages import replace
-from foldline._page.choosing import WEIGHTY, Candidate
+from foldline._page.choosing import LABEL, WEIGHTY, Candidate
 from foldline._page.quoting import number
 from foldline._page.wholes import STEPS, goes_on
 from foldline._patterns import pattern
@@ -29,9 +29,6 @@ OPENING = 2
 NEWEST, FULL, SHORT = 3, 900, 300
 """The newest reports, the tokens up to which one of them is told as a whole, and those of an older one: by its outline who reads on
 knows what came of it."""
-
-LABEL = 40
-"""Characters of a sentence that by itself says nothing: the one behind it does."""
 
 BRIEF = 60
 """Tokens of a report that is the outcome of its turn as a whole; of a longer one a sentence is."""
