@@ -108,3 +108,10 @@ def test_a_call_that_only_names_the_conversation_or_its_stage_is_noise() -> None
     assert "change_title" not in told
     assert "set_phase" not in told
     assert "update_issue_title" in told
+
+
+def test_a_line_that_is_drawn_over_an_output_is_read_at_once() -> None:
+    """As pytest draws it over what failed; a pattern for names of tools went through all ways to part such a line."""
+    drawn = f"{'_' * 78}\n{'_' * 30} test_share_link {'_' * 30}\nE   KeyError: 'menu_share'\n1 failed in 0.2s"
+    told = page([DRAW, *bash("pytest", drawn, error=True), says("The link fails: `menu_share` is missing.")])
+    assert "KeyError: 'menu_share'" in told

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
+import signal
+from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import iter_modules, walk_packages
+from typing import Any
 
 import pytest
 
+import foldline
 from foldline import Session, _facts, _writers
 from foldline._facts.language import read_words
 from foldline._facts.patterns import Patterns, beginnings_of, lower, needed, parts_of, rare
@@ -117,3 +122,50 @@ def test_what_is_rare_may_have_groups_with_names_in_any_case() -> None:
     told = rare(r"error: (?P<Why>\w+)", re.IGNORECASE).search("So: ERROR: late")
     assert told is not None
     assert told["Why"] == "late"
+
+
+RUNS = [*"_a0 \n-./\"'`([{<*#|:,\\=$é中", "a_", "a ", "a.", "a/", " \n", "a-", "0.", "](", "- ", "\\n", '"a', "<a"]
+
+
+@cache
+def every_pattern() -> list[re.Pattern[str]]:
+    """Those of all rooms, and the cues of all languages."""
+    return [*{(one.pattern, one.flags): one for one in all_patterns() if isinstance(one.pattern, str)}.values()]
+
+
+def all_patterns() -> Iterator[re.Pattern[Any]]:
+    rooms = [room.name for room in walk_packages(foldline.__path__, "foldline.")]
+    for room in (name for name in rooms if ".integrations" not in name and not name.endswith("__main__")):
+        yield from (one for one in vars(import_module(room)).values() if hasattr(one, "groupindex"))
+    for language in LANGUAGES:
+        table = read_words(language)
+        for patterns in table["cues"].values():
+            for cue in patterns:
+                for name, part in parts_of(table.get("parts", {})).items():
+                    cue = cue.replace(name, part.pattern)
+                yield re.compile(lower(cue))
+
+
+def late(*_: object) -> None:
+    raise TimeoutError
+
+
+def comes_back(regex: re.Pattern[str], said: str) -> bool:
+    """Whether a search ends at all: one that is exponential in its input would outlast the tests by years."""
+    signal.alarm(20)
+    try:
+        regex.search(said), regex.match(said), regex.fullmatch(said)
+    except TimeoutError:
+        return False
+    finally:
+        signal.alarm(0)
+    return True
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_no_pattern_takes_ages_over_what_repeats_itself(run: str) -> None:
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        assert [regex.pattern for regex in every_pattern() if not comes_back(regex, f"{run * 60}!\0")] == []
+    finally:
+        signal.signal(signal.SIGALRM, before)

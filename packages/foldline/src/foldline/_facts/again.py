@@ -13,7 +13,7 @@ from foldline._patterns import pattern
 _WORD = re.compile(r"[^\W_][\w./-]{2,}\w")
 _WIDE = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 
-_FILE = pattern(r"[\w-]+(?:[./_][\w-]+)+")
+_FILE = pattern(r"[\w-]+[./_][\w-]+(?:[./][\w-]+)*")
 """The name of a file, a branch, a function."""
 
 _ANY = re.compile(r"[^\W_]{2,}")

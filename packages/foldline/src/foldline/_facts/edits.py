@@ -24,7 +24,7 @@ _READ = 8_000
 """Characters of an edit that are looked through."""
 
 _DEFINED = re.compile(
-    r"^\s*(?:(?:(?:export|default|pub(?:\(\w+\))?|public|private|protected|static|async|abstract|final|override|unsafe)\s+)*"
+    r"^[ \t]*(?:(?:(?:export|default|pub(?:\(\w+\))?|public|private|protected|static|async|abstract|final|override|unsafe)\s+)*"
     r"(?:def|class|func|fn|function|struct|interface|enum|trait|type|@test)|export\s+(?:const|let))\s+"
     r"(?:\([^()\n]*\)\s*)?[\"']?([^\W\d][^\n({=<:\"']{0,60})",
     re.MULTILINE,
@@ -46,7 +46,7 @@ _BESIDE = re.compile(r"Props$")
 _IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:_|[a-z](?=[A-Z]))\w+")
 """A name of more than one word, as code has it."""
 
-_WORDS = re.compile(r"^\s*(?://|#|/?\*|--|<!--).*$|(?<=\s)(?://|#)\s.*$|\"([^\"\n]*)\"", re.MULTILINE)
+_WORDS = re.compile(r"^[ \t]*(?://|#|/?\*|--|<!--).*$|(?<=\s)(?://|#)\s.*$|\"([^\"\n]*)\"", re.MULTILINE)
 """A comment, and a text in quotation marks."""
 
 _SETS = re.compile(r"[\"']?\s*(?:\(|:|=(?!=))")

@@ -16,7 +16,7 @@ _BESIDE = frozenset({"", "cd", "echo", "printf", "export", "set", "sleep", "true
 _SHORTENING = frozenset({"tail", "head", "cat"})
 """Programs that behind a pipe only shorten what is seen."""
 
-_SILENCED = re.compile(r"\s*(?:2>&1|[12&]?>>?\s*/dev/null)(?=[\s;|&)]|$)")
+_SILENCED = re.compile(r"(?:(?<!\s)\s+)?(?:2>&1|[12&]?>>?\s*/dev/null)(?=[\s;|&)]|$)")
 _NEXT = re.compile(r"(?<![;{(|&\\\s])(?<!\bdo)(?<!\bthen)(?<!\belse)[ \t]*\n\s*(?=\S)")
 """Where a line of a compound command ends one of its steps."""
 

@@ -76,7 +76,7 @@ _PUSHED = rare(
     re.MULTILINE,
 )
 _TIP = re.compile(
-    r"(?m)^\s*[+*]?\s*(?:[0-9a-f]{7,40}\.{2,3}(?P<hash>[0-9a-f]{7,40})|\[new \w+\])\s+(?P<branch>\S+) -> \S+"
+    r"(?m)^[ \t]*[+*]?[ \t]*(?:[0-9a-f]{7,40}\.{2,3}(?P<hash>[0-9a-f]{7,40})|\[new \w+\])\s+(?P<branch>\S+) -> \S+"
 )
 """How git says what it pushed, and from where."""
 

@@ -79,7 +79,7 @@ _SMILES = (")", "(", "D", "P")
 _NAMES = pattern(r"^\W*¤\W*$|^\W*¤ (?:-|–|—|is\b|ist\b|es\b|是)|^\[|: ?¤\W*$|\?$")
 """An item that only names code, or asks."""
 _DESCRIBES = pattern(
-    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|\w+(?:[:._/-]+\w+)+) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|sempre|não|ne|jamais|toujours|pas|jangan|selalu|никогда|всегда|только|нельзя|не)\b"
+    r"(?:you (?:issue|see|write|get|receive)|the system \w+s)\b(?!.*\b(?:must|should|never|always|only|not)\b)|\(|\W*(?:¤|(?=\w+[:._/-])\w[\w:./-]*\b) [-–—] (?!(?:never|always|do not|don.t|must|only|no|nie|niemals|immer|nicht|nunca|siempre|no|sempre|não|ne|jamais|toujours|pas|jangan|selalu|никогда|всегда|только|нельзя|не)\b"
     r"|[^\x00-\u2e7f]{0,12}(?:禁止|不要|금지))",
     re.IGNORECASE,
 )

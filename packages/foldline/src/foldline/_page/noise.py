@@ -36,7 +36,7 @@ _ALWAYS = re.compile(
 """What npm says of any installation, and a server before any answer."""
 
 
-_NAMES = re.compile(r"(?:\w+__)*(?:set|change|update)_(?:(?:(?:chat|conversation|session|thread)_)?title|phase)\b")
+_NAMES = re.compile(r"(?:\w+__)?(?:set|change|update)_(?:(?:(?:chat|conversation|session|thread)_)?title|phase)\b")
 """A call that only gives the conversation, or a stage of it, a name."""
 
 
