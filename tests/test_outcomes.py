@@ -218,6 +218,23 @@ AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']
 ----------------------------------------------------------------------
 Ran 87 tests in 14.902s
 FAILED (failures=1)"""
+ESLINT = """
+/srv/rows/src/rows.js
+  12:1   warning  Unexpected console statement  no-console
+  49:16  error    'Icon' is not defined         no-undef
+  60:2   error    'List' is not defined         no-undef
+
+✖ 3 problems (2 errors, 1 warning)
+"""
+REACT = """Creating an optimized production build...
+Failed to compile.
+
+[eslint]
+src/rows.js
+  Line 49:16:  'Icon' is not defined  no-undef
+
+Search for the keywords to learn more about each error.
+"""
 NODE = """✖ lines are counted from 1 (1.4ms)
   AssertionError [ERR_ASSERTION]: Expected values to be strictly deep-equal:
   + actual - expected
@@ -254,6 +271,8 @@ SYMFONY = """In ReceiptCommand.php line 6:
     ("command", "output", "line"),
     [
         ("python manage.py test", UNITTEST, "FAIL: test_list_order (loans.tests.ListTests.test_list_order): AssertionError: Lists differ: ['Zoe', 'Abel'] != ['Abel', 'Zoe']"),
+        ("npx eslint src", ESLINT, "rows.js:49:16 'Icon' is not defined (and 1 more)"),
+        ("npm run build", REACT, "rows.js:49:16 'Icon' is not defined"),
         ("node --test", NODE, "✖ lines are counted from 1 (1.4ms): AssertionError [ERR_ASSERTION]: Expected values to be strictly deep-equal: + undefined, - 'One',"),
         ("mix test", EXUNIT, "1) test GET /hives/:id answers old clients (ShopWeb.HiveTest): ** (MatchError) no match of right hand side value: %{\"id\" => 4}"),
         ("bin/phpunit", PHPUNIT, "1) App\\Tests\\RoundingTest::testLowest: Failed asserting that 12345 matches expected 12340."),
@@ -264,7 +283,7 @@ SYMFONY = """In ReceiptCommand.php line 6:
         ("mix ecto.migrate", '** (Postgrex.Error) ERROR 42703 column "weight" does not exist', '** (Postgrex.Error) ERROR 42703 column "weight" does not exist'),
         ("make release", 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH', 'cgo: C compiler "arm-gcc" not found: exec: "arm-gcc": executable file not found in $PATH'),
     ],
-    ids=["unittest", "Node", "ExUnit", "PHPUnit", "Pest", "ImageMagick", "CUPS", "Symfony", "Elixir", "Go"],
+    ids=["unittest", "ESLint", "React", "Node", "ExUnit", "PHPUnit", "Pest", "ImageMagick", "CUPS", "Symfony", "Elixir", "Go"],
 )  # fmt: skip
 def test_a_test_that_failed_is_told_by_its_name_and_why_whatever_runs_it(command: str, output: str, line: str) -> None:
     assert told(bash(command, output)) == [f"open error: `{command}` → {line}"]

@@ -1562,6 +1562,35 @@ def test_of_a_trace_that_was_pasted_the_error_is_told_and_no_frame() -> None:
     assert "at Module.load" not in text
 
 
+@pytest.mark.parametrize(
+    "log",
+    [
+        "[0] Failed to compile.\n[0]\n[0] [eslint]\n[0] src\\components\\Rows.js\n"
+        "[0]   Line 49:16:  'Icon' is not defined  react/jsx-no-undef\n[0]   Line 60:2:  'List' is not defined  react/jsx-no-undef\n"
+        "[0]\n[0] Search for the keywords to learn more about each error.\n[0] ERROR in [eslint]\n[0] src\\components\\Rows.js\n"
+        "[0]   Line 49:16:  'Icon' is not defined  react/jsx-no-undef\n[0]   Line 60:2:  'List' is not defined  react/jsx-no-undef\n"
+        "[0]\n[0] webpack compiled with 1 error\n[1]\n",
+        "> rows@0.1.0 lint\n> eslint src\n\n/srv/rows/src/components/Rows.js\n  12:1   warning  Unexpected console statement  no-console\n"
+        "  49:16  error    'Icon' is not defined         react/jsx-no-undef\n  60:2   error    'List' is not defined         react/jsx-no-undef\n"
+        "\n✖ 3 problems (2 errors, 1 warning)\n",
+    ],
+    ids=["create-react-app", "eslint"],
+)
+def test_of_a_linters_table_that_was_pasted_the_first_error_is_told(log: str) -> None:
+    text = page(
+        [
+            ASKED,
+            *EDIT,
+            says("Done."),
+            user(f"{log}\nHere is the report."),
+            says("The import is there now."),
+            user("Go on."),
+        ]
+    )
+    assert "(pasted) Rows.js:49:16 'Icon' is not defined (and 1 more)\n" in text
+    assert "[0]" not in text
+
+
 def test_what_is_to_be_done_with_a_paste_is_told() -> None:
     said = "can you incorporate:\n\nAll reviews are in. Here's the report:\n\n## Reviews\n\n" + REVIEW
     assert "can you incorporate:" in page([ASKED, says("It is written."), user(said), says("Done.")], 4_000)

@@ -22,6 +22,14 @@ LOCATED = pattern(
 """A line of a compiler, a linter or a test that says where something is wrong, and what, behind the name of a task; Next.js says
 what in the line below."""
 
+_LINTED = rare(
+    r"^(?:\[\d+\])?[ \t]+(?:Line )?(?P<place>\d{1,6}:\d{1,5}):?[ \t]+(?:error[ \t]+)?(?!warning\b)(?P<what>\S.*?)(?:[ \t]{2,}\S+)?[ \t]*$",
+    re.MULTILINE,
+)
+_LINTED_FILE = pattern(r"^(?:\[\d+\])?[ \t]*(?:\S*[/\\])?([^\s/\\]+\.\w{1,6})[ \t]*$", re.MULTILINE)
+"""An error in the table that ESLint prints below the name of each file, also through create-react-app and behind the number of a
+process."""
+
 _MARKED = rare(
     r"^[ \t]*([✗✕✖✘×⨯] +\S.*|\S.* > \S.* FAILED)\n[ \t→]*(?=.*(?i:expect|assert|error|fail))(\S.*)$",
     re.MULTILINE,
@@ -61,6 +69,14 @@ def in_full(fault: str, text: str) -> str:
     lines = [" ".join(line.split()) for line in found[1].splitlines() if any(map(str.isalnum, line)) or "''" in line]
     ends = filter(None, (next((line for line in lines if line.startswith(sign)), "") for sign in "+-"))
     return f"{fault.removesuffix(_DIFFERS).rstrip()} {', '.join(ends)}"
+
+
+def linted(text: str) -> str:
+    """The first error that ESLint found, behind its file and its place, and how many more; empty where it found none."""
+    found = [*_LINTED.finditer(text)]
+    files = [each[1] for each in _LINTED_FILE.finditer(text, 0, found[0].start())] if found else []
+    more = len({(each["place"], each["what"]) for each in found}) - 1
+    return f"{files[-1]}:{found[0]['place']} {found[0]['what']}{f' (and {more} more)' if more else ''}" if files else ""
 
 
 def test_and_why(fault: str, text: str, *, named: bool) -> str:

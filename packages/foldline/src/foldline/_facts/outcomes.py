@@ -9,7 +9,7 @@ from typing import Any
 
 from foldline._facts.answers import in_tags
 from foldline._facts.cues import failing_keys
-from foldline._facts.failed_tests import ALARMS, LOCATED, in_full, test_and_why
+from foldline._facts.failed_tests import ALARMS, LOCATED, in_full, linted, test_and_why
 from foldline._facts.patterns import rare
 from foldline._facts.shell import checks, family, only_looks, status_lost
 from foldline._facts.texts import fields, is_code
@@ -57,6 +57,9 @@ _VAGUE = pattern(
     r"task failed$|\[build failed\]$|^FAIL(?:ED)?$|\bcould not compile\b|^Failed to (?:compile|type check)|\baborting due to\b"
 )
 """A verdict that says that something failed and not what."""
+
+_LINTER = pattern(r"✖ \d+ problems?\b|Failed to compile\b|ERROR in \[eslint\]|Found \d+ errors?\b")
+"""A verdict behind which a linter found something."""
 
 _ASSERTED = pattern(r"^E\s|AssertionError|[Ee]xpected\b|\bFAILED\b")
 """How a test says what it expected."""
@@ -206,6 +209,8 @@ def _with_cause(fault: str, text: str, since: int) -> str:
     stands before `since` is another program's."""
     if test := test_and_why(fault, text, named=_NAMED.search(fault) is not None):
         return test[:300]
+    if _LINTER.match(fault) and (found := linted(text[since:])):
+        return found[:300]
     clear = _NAMED.search(fault) or (_STRONG.search(fault) and not _VAGUE.search(fault))
     located = None if clear else LOCATED.search(text, since)
     located = _PANIC.search(text) if fault.startswith("FAIL") and not located else located

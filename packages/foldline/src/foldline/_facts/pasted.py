@@ -15,6 +15,8 @@ _PRINTED = (
     r"File \"[^\"\n]+\", line \d|Traceback \(most recent|goroutine \d+ \[|npm (?:ERR!|error) |"
     r"(?:Uncaught |Caused by: )?(?:[\w.]{1,80}[a-z_](?:Error|Exception|Warning)|Error|ERROR|error|fatal|panic)"
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
+    # what a linter found in a file, and how many
+    r"(?:Line )?\d{1,6}:\d{1,5}:? +(?:error|warning) +\S|Line \d{1,6}:\d{1,5}: +\S|✖ \d{1,6} problems? \(|"
     # a browser's console: what a script was called from, a request by its method
     r"[\w.()$<> -]{1,80} @ [\w.-]{1,80}(?:\?\w+=\w+)?:\d+|[\w.-]{1,80}(?:\?\w+=\w+)?:\d{1,6}(?::\d+)? +(?:GET|POST|PUT|PATCH|DELETE|OPTIONS|HEAD|Uncaught|WebSocket|Failed to) |"
     # steps of the build of an image
@@ -52,6 +54,12 @@ _PROMPT = pattern(
     r"\s{0,4}(?:(?:\([\w.-]{1,30}\) )?[\w.-]{1,40}@[\w.-]{1,60}[: ][^\s$#%]{0,80} ?[$#%] \S|(?:\([\w.-]{1,30}\) )?[$➜❯] +\S|[\w./~-]{1,60} [➜❯] +\S|PS [A-Z]:\\[^>\n]{0,80}> ?\S|~?/[\w./~-]{1,100} \([\w./-]{1,60}\)\s*$)"
 )
 """A shell's prompt with a command: what follows is what it printed."""
+
+_LINTED, _LINTED_FILE = (
+    pattern(r"\s*(?:Line )?\d{1,6}:\d{1,5}:? +\S"),
+    pattern(r"\s*\S{0,300}[/\\][^\s/\\]{1,100}\.\w{1,6}\s*$"),
+)
+"""What a linter found, and the file in a line of its own above."""
 
 _PROSE, _WRAPPED = pattern(r"\s{0,4}(?:[^\W\d_]+[,:;]? +){3}"), 2
 """How a line begins that someone typed, and the lines of a sentence that a screen broke."""
@@ -279,6 +287,12 @@ def _pasted(lines: list[str]) -> list[bool]:
     return [pasted or logged[0] < at <= end for at, pasted in enumerate(marks)]
 
 
+def _heads_findings(lines: list[str], at: int) -> bool:
+    """Whether a line is the name of a file below which a linter says what it found there."""
+    below = lines[at + 1 : at + 2]
+    return bool(below and _LINTED.match(below[0]) and _OUTPUT.match(below[0]) and _LINTED_FILE.match(lines[at]))
+
+
 def _outputs(lines: list[str]) -> list[bool]:
     """Whether each line is output, or goes on with it.
 
@@ -313,7 +327,7 @@ def _outputs(lines: list[str]) -> list[bool]:
         elif line.startswith(">") or (prompts and _PROMPT.match(line)) or (not terminal and _of_screen(lines, at)):
             terminal = not line.startswith(">")
             marks[at] = True
-        elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)):
+        elif _OUTPUT.match(line) or (numbered and _NUMBERED.match(line)) or _heads_findings(lines, at):
             marks[at] = inside = True
             hunk = hunk or line.startswith(_HUNK)
             if at > searched:

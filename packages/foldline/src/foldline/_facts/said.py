@@ -9,6 +9,7 @@ from itertools import islice, pairwise
 from foldline._clipping import cut
 from foldline._facts.assigned import assigned, said_beside
 from foldline._facts.cues import asks, decides, option, points_back, says_back, says_open, says_when_done, submits
+from foldline._facts.failed_tests import linted
 from foldline._facts.handing_in import answer_form, handing_in
 from foldline._facts.language import language_of
 from foldline._facts.lasting import ANSWER, lasting
@@ -63,6 +64,9 @@ LEADING = 60
 
 _UNCAUGHT, _ALARMS = pattern(r"\b(?:Uncaught|(?:[A-Z]\w*)?(?:Error|Exception)): \S|\bERROR\b|\bFATAL\b"), 2
 """What stands in a line of a paste that says what went wrong, and how many of these are told."""
+
+_PROCESS = pattern(r"^\[\d{1,2}\](?: |$)")
+"""The number of a process before each line that it prints, where several run in one terminal."""
 
 _CALLED_FROM, _KNOWN = pattern(r"\s*at [^\n]{1,160}:\d+:\d+\)?$"), 100
 """How a line of a trace begins that says from where something was called; the letters by which a line is known that is cut."""
@@ -280,8 +284,12 @@ class Said:
         self._plan.written(text, at)
 
     def _paste(self, text: str, at: int, part: int) -> None:
-        """Tells of what was pasted how it begins and ends, and the lines that somebody wrote of."""
-        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        """Tells of what was pasted how it begins and ends, what a linter found, and the lines that somebody wrote of."""
+        if found := linted(text):
+            self._pieces.tell(found[:LONGEST], at, part, "excerpt", "user")
+            return
+        lines = [_PROCESS.sub("", line).strip() for line in text.splitlines()]
+        lines = [line for line in lines if line]
         raised = [*islice((line[:LONGEST] for line in lines if _UNCAUGHT.search(line)), _ALARMS)]
         known = [line[:_KNOWN] for line in raised]
         of_calls = (line for line in self._pieces.wanted_lines(text, _PASTED) if not _CALLED_FROM.match(line))
