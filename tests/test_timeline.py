@@ -2134,3 +2134,18 @@ def test_a_turn_that_ends_with_no_more_than_a_thought_has_what_was_said_last_as_
     assert told.index("Harbourmaster installed successfully!") < told.index(
         "**2** > I am logged in now, go to the berths."
     )
+
+
+@pytest.mark.parametrize(
+    ("offered", "agreed"),
+    [
+        ("If you want, I can also add a page of the status.", "yes p[lease"),
+        ("If you want other pages (e.g. of the mirrors), I can add them.", "Yes please do, and put the mirrors first, below a title of their own, as we did for the quick start."),
+        ("Wenn du möchtest, baue ich auch eine Seite der Spiegel.", "ja bitte, aber die Spiegel zuerst und unter einer eigenen Überschrift, so wie beim Schnellstart."),
+        ("Si quieres, puedo añadir también una página del estado.", "sí, y pon los espejos primero, bajo un título propio, como hicimos en el inicio rápido."),
+    ],
+)  # fmt: skip
+def test_who_takes_up_an_offer_is_told_with_it(offered: str, agreed: str) -> None:
+    asked = says(f"The quick start is linked from the page.\n\n{offered}")
+    told = told_of([ASKED, asked, user(agreed), *EDIT, says("The page is there."), LATER], 2_000)
+    assert told.count(f"(to “{offered}”)") == 1

@@ -230,9 +230,14 @@ def names_failure(sentence: str) -> bool:
     return _failed().search(sentence) is not None
 
 
+def agrees(words: str) -> bool:
+    """Whether words begin by saying yes."""
+    return _in_front("agrees").match_in(_plain(words))
+
+
 def decides(words: str) -> bool:
     """Whether short words of the user accept or refuse what was said or done before them, and say more than that."""
-    return _decides().match_in(_plain(words))
+    return _in_front("decides").match_in(_plain(words))
 
 
 def asks(text: str) -> bool:
@@ -321,11 +326,6 @@ def _anywhere(kind: str) -> Patterns:
 def _in_front(kind: str) -> Patterns:
     """The same, each of them where a sentence begins."""
     return Patterns(f"^(?:{pattern})" for pattern in _of_all_languages(kind))
-
-
-@cache
-def _decides() -> Patterns:
-    return Patterns(f"^(?:{pattern})" for pattern in _of_all_languages("decides"))
 
 
 def _of_all_languages(kind: str) -> list[str]:

@@ -68,6 +68,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     resumes: tuple[str, ...] = ()
     approves: tuple[str, ...] = ()
     decides: tuple[str, ...] = ()
+    agrees: tuple[str, ...] = ()
     reason: tuple[str, ...] = ()
     alarm: tuple[str, ...] = ()
     looks: tuple[str, ...] = ()

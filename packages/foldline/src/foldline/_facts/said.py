@@ -8,7 +8,18 @@ from itertools import islice, pairwise
 
 from foldline._clipping import cut
 from foldline._facts.assigned import assigned, said_beside
-from foldline._facts.cues import asks, decides, option, points_back, says_back, says_open, says_when_done, submits
+from foldline._facts.cues import (
+    agrees,
+    asks,
+    decides,
+    offers,
+    option,
+    points_back,
+    says_back,
+    says_open,
+    says_when_done,
+    submits,
+)
 from foldline._facts.failed_tests import linted
 from foldline._facts.handing_in import answer_form, handing_in
 from foldline._facts.language import language_of
@@ -231,17 +242,19 @@ class Said:
     def _words(self, words: str, at: int, part: int) -> None:
         """Tells the user's words: a short answer with the option that it chooses."""
         report = self._pieces.report
+        last = report[-1].text if report else ""
         chosen = option(words, [piece.text for piece in report])
-        answers = len(words) <= ANSWER and bool(chosen or (report and asks(report[-1].text)) or decides(words))
+        answers = len(words) <= ANSWER and bool(chosen or asks(last) or decides(words))
         question = self._answers.get(words, "")
         decided = len(words) <= DECISION and "\n" not in words and decides(words) and not asks(words)
         short = len(words) <= YES or decided
-        if not question and short and not chosen and report and asks(report[-1].text):
-            question = cut(_asking(report[-1].text), QUESTION)
-        to = f"{TO}{question}”)" if question and (short or len(words) <= ANSWER) else ""
+        if not (question or chosen) and (short or agrees(words)) and (asks(last) or offers(last)):
+            question = cut(_asking(last), QUESTION)
+        to = f"{TO}{question}”)" if question and (short or len(words) <= ANSWER or agrees(words)) else ""
         for each in said_in(words):
             told = each._replace(text=f"{each.text}{to}") if to else each
             self._pieces.tell_passage(told, at, part, "answer" if answers else "said", "user")
+            to = ""
         if chosen and not asks(chosen):
             self._pieces.tell(chosen, at, part + BEHIND, "answer", "agent")
         self._pieces.report = []
@@ -386,10 +399,13 @@ def _answering(spans: Sequence[Span], questions: Sequence[str]) -> list[tuple[st
 
 
 def _asking(question: str) -> str:
-    """The last sentence of a question that asks, with the one before it where it only names another choice, else the last one."""
+    """The last sentence of a question that asks or offers, with the one before it where it only names another choice, else the last
+    one."""
     said = " ".join(question.split())
     sentences = [*split(said)] or [question]
-    at = next((i for i in range(len(sentences) - 1, -1, -1) if asks(sentences[i])), len(sentences) - 1)
+    at = next(
+        (i for i in range(len(sentences) - 1, -1, -1) if asks(sentences[i]) or offers(sentences[i])), len(sentences) - 1
+    )
     if not (at and _OR.match(sentences[at])):
         return sentences[at]
     return said[said.index(sentences[at - 1]) : said.rindex(sentences[at]) + len(sentences[at])]
