@@ -12,6 +12,7 @@ from foldline._facts.merging import from_data, merge, settled
 from foldline._facts.reading import facts_of
 from foldline._facts.repository import on_branch
 from foldline._facts.types import Facts
+from foldline._messages import replace
 from foldline._page.extract import compose
 from foldline._page.files import files
 from foldline._page.state import state
@@ -785,3 +786,52 @@ def test_what_git_lists_as_deleted_by_somebody_else_is_told_as_that() -> None:
     listing = ("git status --short", " M notes.md\n D old/rows.py\n D old/sums.py")
     [line] = told(facts_of(ran(listing)))
     assert line == "git: not committed: notes.md; not committed, deleted: old/rows.py, old/sums.py"
+
+
+def commit_of(number: int, *staged: str, count: int = 0) -> tuple[str, str]:
+    command = f"git add {' '.join(staged)} && git commit -m 'Step {number}'"
+    return command, f"[sums {number}a2b3c4] Step {number}\n {count or len(staged)} files changed, 2 insertions(+)"
+
+
+def left_out(facts: Facts) -> str:
+    return told(facts)[0].partition("; changed and in none of the commits: ")[2]
+
+
+@pytest.mark.parametrize(
+    ("steps", "out"),
+    [
+        ([commit_of(1, "src/rows.py")], True),
+        ([commit_of(1, "src/")], True),
+        ([("git add src/rows.py", ""), ("git commit -m 'Step 1'", "[sums 1a2b3c4] Step 1\n 1 file changed")], True),
+        ([commit_of(1, "src/rows.py"), commit_of(2, "src/sums.py")], True),
+        ([commit_of(1, "src/rows.py"), commit_of(2, "docs/rows.md")], False),
+        ([commit_of(1, "src/rows.py", "docs")], False),
+        ([commit_of(1, "src/rows.py", count=2)], False),
+        ([commit_of(1, ".")], False),
+        ([commit_of(1, "src/*", "docs/*")], False),
+        ([commit_of(1, "src/rows.py"), ("git commit -qam 'Step 2'", "")], False),
+        ([("git add src/rows.py && ./commit.sh 'Step 1'", "[sums 1a2b3c4] Step 1\n 96 files changed")], False),
+        ([commit_of(1, "src/rows.py"), ("git status", "On branch sums\nnothing to commit, working tree clean")], False),
+    ],
+)  # fmt: skip
+def test_what_no_commit_was_told_to_take_in_is_not_committed(steps: list[tuple[str, str]], out: bool) -> None:
+    changed = [*edited("src/rows.py"), *edited("docs/rows.md"), *edited("src/sums.py")]
+    asked, *rest = ran(*steps)
+    messages = [asked, *changed, *rest]
+    assert ("docs/rows.md" in left_out(facts_of(messages))) is out
+    first = len(messages) - len(rest)
+    assert ("docs/rows.md" in left_out(merge(facts_of(messages[:first]), facts_of(messages[first:])))) is out
+
+
+def test_what_was_left_out_and_changed_again_is_told_once() -> None:
+    asked, *rest = ran(commit_of(1, "src/rows.py"))
+    line = told(facts_of([asked, *edited("src/rows.py"), *edited("docs/rows.md"), *rest, *edited("docs/rows.md")]))[0]
+    assert line.endswith("changed since: docs/rows.md")
+
+
+def test_a_commit_stands_whose_push_failed() -> None:
+    pushed = "[sums 1a2b3c4] Rows add up\n 1 file changed\nremote: Permission denied.\nfatal: unable to access 'https://github.com/a/b/'"
+    asked, *rest = ran(("git add . && git commit -m 'Rows add up' && git push 2>&1", pushed))
+    failed = [replace(m, parts=tuple(replace(p, error=True) for p in m.parts)) if m.role == "tool" else m for m in rest]
+    line = told(facts_of([asked, *edited("src/rows.py"), *failed]))[0]
+    assert line == "git: on branch sums; last commit 1a2b3c4 “Rows add up”"

@@ -16,7 +16,7 @@ from foldline._facts.outcomes import Outcome
 from foldline._facts.pasted import without_output
 from foldline._facts.patches import is_patch
 from foldline._facts.patterns import rare
-from foldline._facts.repository import COMMITTED, SHORTENED, goes_on
+from foldline._facts.repository import SHORTENED, goes_on
 from foldline._facts.shell import achieved, attempts, checks, family, only_looks, shows_what_it_changed, without_bodies
 from foldline._facts.speech import clean
 from foldline._facts.texts import Passage, beside, fields, figures, is_code, made, record_of, rims, sentences
@@ -38,6 +38,7 @@ from foldline._facts.tool_calls import (
     words_of,
 )
 from foldline._facts.types import Kind
+from foldline._facts.uncommitted import COMMITTED
 from foldline._messages import ToolCall, Value
 from foldline._patterns import pattern
 

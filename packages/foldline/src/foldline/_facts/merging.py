@@ -206,7 +206,11 @@ def _shifted(facts: Facts, by: int) -> Facts:
     plan_at = None if facts.plan_at is None else facts.plan_at + by
     passed = {key: at + by for key, at in facts.passed.items()}
     repositories = tuple(
-        replace(r, **{name: at + by for name in ("settled", "listed") if (at := getattr(r, name)) >= 0})
+        replace(
+            r,
+            taken={path: at + by for path, at in r.taken.items()},
+            **{name: at + by for name in ("settled", "listed", "swept") if (at := getattr(r, name)) >= 0},
+        )
         for r in facts.repositories
     )
     heard = {id: at + by for id, at in facts.heard.items()}

@@ -11,8 +11,9 @@ from foldline._facts.folders import unquoted
 from foldline._facts.merged import ends
 from foldline._facts.patterns import rare
 from foldline._facts.shell import only_looks, programs
+from foldline._facts.taken import with_taken
 from foldline._facts.types import Facts, Repository
-from foldline._facts.uncommitted import commits, remaining, with_left
+from foldline._facts.uncommitted import COMMITTED, commits, remaining, with_left
 from foldline._facts.unmerged import stops, under_way
 from foldline._messages import replace
 from foldline._patterns import pattern
@@ -32,9 +33,6 @@ NAMELESS = "the working folder"
 _PASSING = re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders)/")
 """Where a folder begins that nobody keeps."""
 
-COMMITTED = rare(
-    r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
-)
 _COMMITTED_LINE = re.compile(r"(?m)(?<=\n)(?=^\[[^\]\n]{1,200} [0-9a-f]{7,40}\] )")
 _NO_COMMIT = rare(r"nothing to commit|no changes added|nothing added to commit")
 _LOGGED = pattern(r"^(?:commit )?([0-9a-f]{7,40})(?: \([^)\n]*\))?(?: (.+))?$", re.MULTILINE)
@@ -133,10 +131,17 @@ def noted(
         here = _place(known, folder, set() if any(map(_switches, calls)) else shown, begun=begun)
         now = known[here] if here < len(known) else Repository(folder, begun=begun)
         now = _asked(now, calls, said, at, title)
+        now = now if _NO_COMMIT.search(said) else with_taken(now, calls, said, at)
         now = with_left(now, calls, said, at, whole="|" not in command)
         known = (*known[:here], *known[here + 1 :], replace(now, folder=_home(now, folder), named_only=False))
     told = [each for each in known if replace(each, folder="", begun=False) != Repository()][-MOST:]
     return _ended(told, ends([args for calls in asked.values() for args in calls], answer))
+
+
+def before_push(command: str, answer: str) -> str:
+    """What was done of a command that failed with its push, behind a commit that the answer shows; empty where there is none."""
+    made, push, _ = command.rpartition("git push")
+    return made.rstrip("&; \n") if push and COMMITTED.search(answer) else ""
 
 
 def stopped(known: Sequence[Repository], command: str, where: str, answer: str) -> tuple[Repository, ...]:
@@ -280,7 +285,7 @@ def _asked(known: Repository, asked: Sequence[list[str]], answer: str, at: int, 
         made_as = f"{short[1]} {said}".strip() if (short := SHORTENED.search(answer)) else said
         known = _committed(known, _shown(answer) or made_as, at)
     if _CLEAN.search(answer) or (any(map(_lists_changes, asked)) and not _CHANGED.search(answer)):
-        known = replace(known, settled=at, clean=True, left=())
+        known = replace(known, settled=at, clean=True, left=(), staged=(), taken={}, swept=at)
     if compared := _compared(asked, answer):
         known = replace(known, compared=tuple(dict.fromkeys((*known.compared, *compared)))[:_FILES])
     for args in asked if known.left else ():
@@ -437,6 +442,9 @@ def _later(older: Repository, new: Repository) -> Repository:
         compared=tuple(dict.fromkeys((*older.compared, *new.compared)))[:_FILES],
         under_way=older.under_way if new.under_way is None else new.under_way,
         settled=max(older.settled, new.settled),
+        swept=max(older.swept, new.swept),
+        staged=new.staged if new.committed else (*older.staged, *new.staged),
+        taken=new.taken if new.swept >= 0 else older.taken | new.taken,
         clean=new.clean if new.settled >= 0 else older.clean,
         listed=max(older.listed, new.listed),
         left=new.left if new.settled >= 0 else tuple(dict.fromkeys((*older.left, *new.left))),

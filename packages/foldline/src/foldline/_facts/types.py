@@ -271,6 +271,11 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     """The merge or rebase that stopped at a conflict; empty where it is over, None where nothing tells."""
     named_only: bool = False
     """Whether nothing is known of it but the branch that the agent's own file names: no command asked git for anything."""
+    staged: tuple[str, ...] = ()
+    """What git was told to stage since the newest commit, by its names."""
+    taken: dict[str, int] = field(default_factory=dict)
+    """When each file or folder that was named to be staged was committed last, since all that was changed was `swept` up."""
+    swept: int = -1
     begun: bool = False
     """Whether it was begun in its folder, which is its own though it may lie in another repository's."""
 
@@ -278,7 +283,15 @@ class Repository(Value, frozen=True, gc=False, omit_defaults=True):
     def tells(self) -> bool:
         """Whether more is known of it than where it is, and what is over."""
         known = replace(
-            self, folder="", begun=False, ended={}, compared=(), listed=-1, marks={}, under_way=self.under_way or None
+            self,
+            folder="",
+            begun=False,
+            ended={},
+            compared=(),
+            listed=-1,
+            marks={},
+            staged=(),
+            under_way=self.under_way or None,
         )
         return known != Repository()
 

@@ -13,6 +13,11 @@ from foldline._facts.types import Facts, Piece, Repository
 from foldline._messages import replace
 from foldline._patterns import pattern
 
+COMMITTED = rare(
+    r"^\[(?P<branch>[^\]\n]{1,200}?)(?: \(root-commit\))? (?P<hash>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE
+)
+"""How git says that it made a commit."""
+
 UNTRACKED = "??"
 
 _LISTED = rare(
@@ -52,7 +57,7 @@ def with_left(known: Repository, calls: Sequence[list[str]], answer: str, at: in
     marks = marks if whole else known.marks | marks
     staged = calls and calls[-1][0] in _STAGING  # behind the list
     known = replace(known, clean=False, left=left, marks={} if staged else marks, listed=at)
-    return replace(known, settled=at) if whole else known
+    return replace(known, settled=at, taken={}, swept=at) if whole else known
 
 
 def apart(facts: Facts, known: Repository) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ from foldline._facts.patterns import rare
 from foldline._facts.pieces import Pieces
 from foldline._facts.plan import Plan
 from foldline._facts.rejected import as_made, rejected
-from foldline._facts.repository import in_commit, noted, opened, opens_pull, stopped
+from foldline._facts.repository import before_push, in_commit, noted, opened, opens_pull, stopped
 from foldline._facts.running import ROLL_CALL, Running, only_waits
 from foldline._facts.shell import staged, touches_of_failed
 from foldline._facts.speakers import speaks, thinks
@@ -304,10 +304,11 @@ class Work:
             return
         if ended.command:
             self.attempts.ran(ended.source, ended.outcome, end.note, at, ended.tried)
-        if ended.command and ended.seen and not end.failed:
-            self.repositories = noted(self.repositories, ended.command, action.where, ended.answer, at, ended.commit)
+        done = before_push(ended.command, ended.answer) if end.failed else ended.command
+        if done and ended.seen:
+            self.repositories = noted(self.repositories, done, action.where, ended.answer, at, ended.commit)
             self.trails.repositories = self.repositories
-            for path in staged(ended.command, action.where):
+            for path in staged(done, action.where):
                 self.trails.staged(with_slashes(path), at)
             for verb, path in in_commit(ended.answer) if ended.commit else ():
                 self.trails.committed(verb, path, at)

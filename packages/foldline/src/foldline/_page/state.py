@@ -26,6 +26,7 @@ from foldline._facts.standing import (
     open_faults,
     open_steps,
 )
+from foldline._facts.taken import left_out
 from foldline._facts.told import CAUSE, DRAFT, INTENDED, STILL_RUNS
 from foldline._facts.tool_calls import DELEGATING, words_of
 from foldline._facts.trails import STAGED
@@ -40,6 +41,9 @@ ASKED = "asked the user: "
 
 OTHERS = "not committed, not by the agent"
 """What stands before files that git listed beside those that the agent changed, where that is all that it wrote: somebody else's."""
+
+LEFT_OUT = "changed and in none of the commits"
+"""What stands before files that were changed before commits for which others were staged by their names."""
 
 LATELY = 12
 """Messages for which a tree that was clean is taken to be so still."""
@@ -189,6 +193,11 @@ def repository(facts: Facts, known: Repository) -> str:
     listed = apart(facts, known) if _is_new(facts, known) else {}
     then = replace(known, settled=known.listed, left=()) if listed else known
     since = [] if known.named_only else changed_since(facts, then)
+    out = (
+        []
+        if known.named_only or listed
+        else _named_here(facts, known, [f for f in _changed_in(facts, known) if left_out(known, f)])
+    )
     others = [] if listed else _left_by_others(facts, known)
     gone = [path for path in others if "D" in known.marks.get(path, "")]
     there = [path for path in others if path not in gone]
@@ -204,6 +213,7 @@ def repository(facts: Facts, known: Repository) -> str:
                 commit,
                 "opened " + ", ".join(_pulls(known)) if known.pulls else "",
                 f"{'changed since' if told or listed else 'not committed'}: {few(since)}" if since else clean,
+                f"{LEFT_OUT}: {few(out)}" if out else "",
                 f"{left}: {by_folder(there)}" if there else "",
                 f"{left}, deleted: {by_folder(gone)}" if gone else "",
                 *(f"{mark}: {by_folder(paths)}" for mark, paths in listed.items() if paths),
@@ -274,12 +284,20 @@ def _holds(facts: Facts, folder: str) -> bool:
 
 def changed_since(facts: Facts, known: Repository) -> list[str]:
     """The files that were changed in a repository since its newest commit, as they are called in the folder that most share."""
-    root = base_of(facts)
-    changed = [file for file in by_change(changed_files(facts)) if not _is_gone(file, known)]
-    if known.commit and known.settled < 0:
-        changed = [file for file in changed if file.last >= 0]
+    changed = _changed_in(facts, known)
     left = {f.path for f in changed for each in known.left if _is_in(f"/{f.path}", each)}
-    since = [f.path for f in changed if f.changed_at > known.settled or f.path in left]
+    return _named_here(facts, known, [f for f in changed if f.changed_at > known.settled or f.path in left])
+
+
+def _changed_in(facts: Facts, known: Repository) -> list[File]:
+    """The files that were changed, those changed most first, as far as what git says of the repository allows it."""
+    changed = [file for file in by_change(changed_files(facts)) if not _is_gone(file, known)]
+    return [file for file in changed if file.last >= 0] if known.commit and known.settled < 0 else changed
+
+
+def _named_here(facts: Facts, known: Repository, files: Sequence[File]) -> list[str]:
+    """The files that are in a repository, as they are called in the folder that most share."""
+    root, since = base_of(facts), [file.path for file in files]
     if len(facts.repositories) > 1 or _is_elsewhere(facts, known):
         inside = [p for p in since if (known.folder and p.startswith(f"{known.folder}/")) or p in known.left]
         return [*dict.fromkeys(path.removeprefix(f"{known.folder}/") for path in inside)]
