@@ -977,7 +977,7 @@ def test_of_checks_that_passed_in_a_turn_that_is_closed_the_last_is_told_and_wha
         (
             "git add -A && git commit -m 'Give the lock back'",
             "[main 3f2a91c] Give the lock back\n 2 files changed, 9 insertions(+)\n create mode 100644 test/lock.bats",
-            "- git commit: Give the lock back → 3f2a91c, 2 files changed, 9 insertions(+)",
+            "- git commit: Give the lock back → 3f2a91c, 2 files changed",
         ),
         ("git commit -qm 'Give it back'", "", "- git commit: Give it back"),
     ],

@@ -140,7 +140,7 @@ _COMMIT = rare(
 )
 """Each stretch is bounded and taken once: a line of `git` and `commit` over and over is tried in every pairing otherwise."""
 
-_STATED = rare(r"^ *(\d+ files? changed\b.*)$", re.MULTILINE)
+_STATED = rare(r"^ *(\d+ files? changed)\b", re.MULTILINE)
 """How git says how much a commit changed."""
 
 _COMMIT_READ = re.compile(
