@@ -517,6 +517,8 @@ def test_a_long_request_that_the_task_tells_in_part_is_not_told_again_as_what_ha
 
 def test_what_was_pasted_behind_the_page_is_what_is_wanted_now() -> None:
     pasted = "Traceback (most recent call last):\n  File \"src/a.py\", line 4, in <module>\nKeyError: 'rows'"
+    frames = "\n".join(f'  File "src/a.py", line {n}, in read_{n}' for n in range(9))
+    pasted = f"{pasted}\nException in thread rows-1:\nTraceback (most recent call last):\n{frames}"
     told = page([BRANCH, *edit("src/a.py"), says("All three are done.")], after=tuple(user_words([user(pasted)])))
     assert section(told, "Task now") == []
     assert told.startswith("The newest request stands in the messages below: “(pasted) KeyError: 'rows'”")
@@ -1865,3 +1867,9 @@ def test_a_newest_request_that_names_nothing_is_told_with_the_one_before_it() ->
     ]
     told = page_before(behind, [TASK, LONG, *edit("src/rows.py"), says("The rows are counted.")]).splitlines()[0]
     assert "“cho phien ban cli truoc di, roi cho toi xem ket qua” and “tiep tuc di”" in told
+
+
+def test_what_sets_a_variable_in_powershell_is_no_check() -> None:
+    shown = bash('$p = "E:\\rows\\specs\\001\\spec.md"; Get-Content -Raw $p | Write-Output', "# Rows")
+    text = page([BRANCH, *shown, *edit("src/a.py"), says("Done."), user("Thanks, go on with b.")])
+    assert "since the last run of" not in text

@@ -2147,5 +2147,7 @@ def test_a_turn_that_ends_with_no_more_than_a_thought_has_what_was_said_last_as_
 )  # fmt: skip
 def test_who_takes_up_an_offer_is_told_with_it(offered: str, agreed: str) -> None:
     asked = says(f"The quick start is linked from the page.\n\n{offered}")
-    told = told_of([ASKED, asked, user(agreed), *EDIT, says("The page is there."), LATER], 2_000)
-    assert told.count(f"(to “{offered}”)") == 1
+    more = user(f"{agreed} Tell me when it is there.")
+    told = told_of([ASKED, asked, more, *EDIT, says("The page is there."), LATER], 2_000)
+    assert told.count(f"\n(to “{offered}”)\n") == 1
+    assert told.count(offered) == 1

@@ -16,13 +16,16 @@ _BODY = re.compile(r"@(['\"])\r?\n.*?\n\1@", re.DOTALL)
 """A here-string, which mostly becomes a file."""
 
 _BLOCK = pattern(r"(?<!\S)[{}](?!\S)")
+_SET = pattern(r"(\A|[;\n])\s*\$(\w+) *= *(?=[\"'])")
+"""What sets a variable to a text."""
+
 _RENAME = "rename-item"
 """Whose second argument is a name beside the first."""
 
 _PROGRAMS = {
     "get-content": "cat", "set-content": "tee", "out-file": "tee", "tee-object": "tee", "add-content": "touched",
     "remove-item": "rm", "move-item": "mv", _RENAME: "mv", "copy-item": "cp", "new-item": "touch",
-    "set-location": "cd", "push-location": "cd",
+    "set-location": "cd", "push-location": "cd", "write-output": "echo", "write-host": "echo",
 }  # fmt: skip
 _ONE_PATH = ("set-content", "add-content", "out-file", "tee-object")
 """Whose second argument is what they write."""
@@ -36,7 +39,7 @@ def in_posix(command: str) -> str:
     """The command with the slashes of a POSIX shell and a heredoc's mark in place of what it writes; one of `cmd`'s as well."""
     if not _CMDLET.search(command):
         return cmd.in_posix(command)
-    return _BLOCK.sub(";", without_bodies(command).replace("\\", "/"))
+    return _SET.sub(r"\1\2=", _BLOCK.sub(";", without_bodies(command).replace("\\", "/")))
 
 
 def without_bodies(command: str) -> str:

@@ -97,7 +97,7 @@ def words_of_each(messages: Sequence[Message]) -> Iterator[str]:
             line.strip() for span in spans if span.by == "paste" for line in span.text.splitlines() if line.strip()
         )
         pasted = [] if said else [*lines]
-        raised = (line for line in reversed(pasted) if RAISED.match(line))
+        raised = (line for line in reversed(pasted) if RAISED.match(line) and not line.endswith(":"))
         yield said or "".join(f"{PASTED}{line}" for line in islice(chain(raised, pasted), 1))
 
 

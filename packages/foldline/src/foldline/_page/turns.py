@@ -299,8 +299,10 @@ def _begin(request: str, characters: int) -> str:
 
 def _quoted(line: str) -> str:
     """A line of the user's, and below it what it answers, which somebody else said."""
-    words, to, question = line.partition(TO)
-    return f"> {words}\n{to.lstrip()}{anothers(question)}" if to else f"> {line}"
+    words, to, told = line.partition(TO)
+    question, end, more = told.rpartition("”)")
+    question, more = (question, more) if end else (told, "")
+    return f"> {words}{more}\n{to.lstrip()}{anothers(question)}{end}" if to else f"> {line}"
 
 
 def _named(head: str, room: int) -> str:
