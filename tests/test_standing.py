@@ -1696,13 +1696,13 @@ def test_a_report_that_leads_something_in_leaves_it() -> None:
     assert answered not in page_before([newest], [*work, says("The rows are counted in src/rows.py:")]).splitlines()[0]
 
 
-def test_of_a_text_that_was_edited_a_heading_is_told_and_no_name_that_it_speaks_of() -> None:
+def test_of_a_text_that_was_edited_no_name_is_told_that_it_speaks_of_or_has_as_a_heading() -> None:
     def happened(new: str) -> list[str]:
         edits = runs("Edit", {"file_path": "docs/tides.md", "old_string": "low water", "new_string": new})
         return section(page([TASK, *edits, says("It is written.")]), "What happened")
 
     assert "Edit docs/tides.md" in happened("`low_water` is read by `tide_table`.")
-    assert "Edit docs/tides.md (Low water)" in happened("## Low water\n`low_water` is read.")
+    assert "Edit docs/tides.md" in happened("## Low water\n`low_water` is read.")
 
 
 def test_files_of_commands_that_are_run_in_several_folders_are_told_from_where_they_stand() -> None:

@@ -542,7 +542,7 @@ def _named(path: str, names: Mapping[str, NamesTouched]) -> str:
     """A file with the names in it that were touched."""
     own = path.rpartition("/")[2].partition(".")[0]
     known = names.get(path, NamesTouched())
-    some = known.names if not path.endswith(PROSE) else known.names[:1] if known.defined else ()
+    some = () if path.endswith(PROSE) else known.names
     touched = told_names([each for each in some if each.split()[:1] != [own]])
     return f"{path} ({touched})" if touched else path
 

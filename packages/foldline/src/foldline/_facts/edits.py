@@ -20,6 +20,9 @@ KEPT = 6
 GONE = "without "
 """What stands before a name that is no longer in a file."""
 
+SMALL_EDIT = 3
+"""The lines of an edit up to which it is told by the names that it brings: of a larger one they say nothing of what it is for."""
+
 _READ = 8_000
 """Characters of an edit that are looked through."""
 
@@ -239,7 +242,9 @@ def _names(path: str, old: str, new: str, around: str = "") -> NamesTouched:
     gone = [f"{GONE}{name}" for name in before if name not in new]
     inside = [] if fresh or gone else [*_inside(path, new, old, after), *_inside(path, old, new, before)]
     defined = fresh or gone or inside or _defined(path, around)
-    return NamesTouched((*dict.fromkeys(defined or _brought(path, old, new)),)[:KEPT], bool(defined))
+    lines = {line.strip() for line in new.splitlines()} - {line.strip() for line in old.splitlines()}
+    brought = _brought(path, old, new) if len(lines) <= SMALL_EDIT and not defined else []
+    return NamesTouched((*dict.fromkeys(defined or brought),)[:KEPT], bool(defined))
 
 
 def _inside(path: str, text: str, other: str, names: Sequence[str]) -> Iterator[str]:

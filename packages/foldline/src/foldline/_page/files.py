@@ -323,12 +323,9 @@ def _listed(verb: str, some: Sequence[File], ranked: Sequence[File], room: int) 
 
 
 def _with_names(file: File) -> str:
-    """A file, and where it went, with what was touched in it, of a new one what comes first, of a new text its title and of another
-    one nothing; empty where nothing is known."""
-    prose = file.path.endswith(PROSE)
-    most = 1 if prose else _NAMES_OF_ONE
-    latest = () if prose else file.names[-most:]
-    some = sorted(file.names[:most] if file.made else latest, key=_is_gone)
+    """A file, and where it went, with what was touched in it; empty of a new one and of a text, which their own names tell, and where
+    nothing is known."""
+    some = () if file.made or file.path.endswith(PROSE) else sorted(file.names[-_NAMES_OF_ONE:], key=_is_gone)
     own = file.path.rpartition("/")[2].partition(".")[0]
     names = dict.fromkeys(told for name in some if (told := _in_short(name)) != own)
     moved = f"{file.path} → {file.to}" if file.to else file.path
