@@ -65,6 +65,8 @@ SAID: list[tuple[Callable[[str], object], str, str]] = [
     (asks_whether, "Devo apagar a tabela antiga ou deixamos?", "Qual é a tabela antiga?"),
     (points_back, "Nunca mexa nisso.", "Nunca mexa na tabela."),
     (says_open, "Pendente: a carta do segundo motorista.", "A carta chegou ao segundo motorista."),
+    (says_open, "Left: the letter of the second driver.", "Left column rows: 84px, 24px between them."),
+    (says_open, "Open points: the second driver.", "Open in browser: the list of drivers on port 8000."),
     (says_open, "O aviso à vizinha eu ainda não mandei.", "O aviso à vizinha foi mandado."),
     (says_open, "A lista de convidados continua pendente.", "A lista de convidados está pronta."),
     (changes_in, "O arquivo src/mapa.py foi alterado.", "O arquivo src/mapa.py é grande."),

@@ -412,7 +412,7 @@ def test_of_a_file_that_is_written_anew_nobody_knows_what_is_new_in_it() -> None
     anew = runs("Write", {"file_path": "src/lamp.py", "content": code})
     assert files(anew) == ["created: src/lamp.py"]
     assert files([*read("src/lamp.py"), *anew]) == ["changed: src/lamp.py"]
-    assert files([*anew, *anew]) == ["created: src/lamp.py (shine, dim)"]
+    assert files([*anew, *anew]) == ["created: src/lamp.py"]
 
 
 def test_many_edits_behind_one_another_are_told_by_the_folders_of_their_files() -> None:

@@ -1873,3 +1873,27 @@ def test_what_sets_a_variable_in_powershell_is_no_check() -> None:
     shown = bash('$p = "E:\\rows\\specs\\001\\spec.md"; Get-Content -Raw $p | Write-Output', "# Rows")
     text = page([BRANCH, *shown, *edit("src/a.py"), says("Done."), user("Thanks, go on with b.")])
     assert "since the last run of" not in text
+
+
+def test_a_greeting_is_no_question_of_the_report() -> None:
+    behind = [
+        user("Now add a seven in line 12 of the notes on the export."),
+        *edit("notes.md"),
+        says("Done, it is there."),
+    ]
+    told = page_before([*behind, user("hi"), says("Hello! How can I help you today?")], [TASK, LONG, *edit("src/a.py")])
+    assert "How can I help" not in told
+
+
+def test_a_report_that_is_older_than_what_was_asked_last_is_not_what_the_newest_words_answer() -> None:
+    other = user("Write the rules of the export down in docs/rules.md, each with a title of its own.")
+    asks_for_date = says("They are written, but for the date. Shall I take the date of today?")
+    folded = [
+        TASK,
+        LONG,
+        *edit("src/a.py"),
+        says("The cause is the key of the settings. Say which option you want."),
+        other,
+    ]
+    told = page_before([*edit("docs/rules.md"), asks_for_date, user("yes")], folded)
+    assert "Say which option you want." not in told.partition("## What happened")[0]

@@ -34,6 +34,13 @@ _CLAUSE = pattern(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))(?! (?:the|an?|this|that|it|your)\b)[^\n:：`]{{0,{most}}}[:：](?!//)"
 
+_PLACE = pattern(
+    r"(?:\A|[:：])\W*(?:left|open) (?!(?:to|for|over|undone|out|issues?|questions?|points?|items?|tasks?|work|todos?|gaps?|risks?|decisions?|ends?"
+    r"|problems?|bugs?|topics?|follow|blockers?|concerns?|and|after|from|since)\b)\w",
+    re.IGNORECASE,
+)
+"""How a label begins that names a side of something, or what is to be opened."""
+
 
 def is_courtesy(sentence: str) -> bool:
     """Whether a sentence of a report only agrees, praises, is sorry or asks to try something out, by how it begins."""
@@ -53,7 +60,7 @@ def leaves_to_user(sentence: str) -> bool:
 
 def labels_open(line: str) -> bool:
     """Whether a line begins with a label that says that what follows is open."""
-    return _labelled("open", line)
+    return _labelled("open", line) and _PLACE.search(line) is None
 
 
 def labels_soon(line: str) -> bool:

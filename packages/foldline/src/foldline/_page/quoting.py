@@ -29,7 +29,7 @@ ITEM = 90
 
 PROPOSED, ANSWERED, REPORTED = (
     "(the agent had proposed) ",
-    "(to that the agent said) ",
+    "(the newest message below answers that the agent said) ",
     "(before that the agent had said) ",
 )
 

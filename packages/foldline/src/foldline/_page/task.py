@@ -11,7 +11,7 @@ from foldline._clipping import cut
 from foldline._facts.again import shared_words
 from foldline._facts.asked_for import not_seen
 from foldline._facts.chitchat import accepts, agrees
-from foldline._facts.cues import asks, labels_open, resumes, waits
+from foldline._facts.cues import asks, is_courtesy, labels_open, resumes, waits
 from foldline._facts.patterns import rare
 from foldline._facts.rules import is_long, wide_letters
 from foldline._facts.splitting import split
@@ -309,7 +309,8 @@ def _heard_before(facts: Facts) -> tuple[list[str], list[str]]:
 
 def _answered_below(now: Facts, *, in_short: bool) -> str:
     """How the newest request is answered: by a report, by one that ends with a question, or by one that waits for something."""
-    said = [p.text for p in now.pieces if p.kind == "report"]
+    reports = [p.text for p in now.pieces if p.kind == "report"]
+    said = [each for each in reports if not is_courtesy(_question(each))] or reports
     if asks(said[-1]):
         asking = f"asks: “{cut(_question(said[-1]), ASKED)}”"
         return f"the report there {'ends with a question' if in_short else asking}"
@@ -366,12 +367,14 @@ def _length(text: str) -> int:
 
 
 def _leaning(facts: Facts, words: list[str], newest: str, before: int) -> Task:
-    """What is wanted with what the agent had said last, of a menu the option that was chosen; of a report of work that is done
+    """What is wanted with what the agent had said last to it, of a menu the option that was chosen; of a report of work that is done
     and asks nothing only the beginning."""
     if chosen := [p.text for p in facts.pieces if p.kind == "answer" and p.by == "agent" and p.at == before]:
         return Task(words, "\n".join(chosen), True)
     reports = [p for p in facts.pieces if p.kind == "report" and p.at < before]
     closed = reports[-1].at if reports else -1
+    if before == facts.end and closed < max((r.newest for r in facts.requests), default=-1):
+        return Task(words)
     said = [p for p in reports if p.at == closed]
     begun = max((p.at for p in reports if p.at < closed), default=-1)
     asked = [p.text for p in said if p.open or asks(p.text)]
