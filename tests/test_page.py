@@ -1781,3 +1781,13 @@ def test_a_rule_that_another_says_with_more_behind_it_is_told_once() -> None:
     ]
     told = page([*said, user("Now write the release notes of the harbour, one page.")], 2_000)
     assert told.partition("## Rules that stand\n")[2].partition("\n\n")[0].count("frozen phases") == 1
+
+
+def test_a_number_that_counts_something_else_chooses_nothing() -> None:
+    report = says(
+        "Both are there now:\n\n1. The lock has a timeout.\n2. The numbers come from the database.\n\nWhich one next?"
+    )
+    text = page(
+        [ASKED, *EDIT, report, user("let's check if feature number 1 is done completely"), *EDIT, says("It is.")], 4_000
+    )
+    assert "(chosen)" not in text

@@ -34,6 +34,13 @@ _CLAUSE = pattern(r"[.,;:!?](?=\s|$)|[。，；！？\n]")
 
 _LABELLED = r"[\W_]*(?:\d+[.)]\s*)?(?:[^\n:：]{{1,40}}[:：]\s*)?(?:{words})(?:\b|(?=[^a-z]))(?! (?:the|an?|this|that|it|your)\b)[^\n:：`]{{0,{most}}}[:：](?!//)"
 
+_COUNTING = ("number", "nummer")
+_COUNTED = pattern(
+    r"\b(?:features?|phases?|steps?|issues?|tasks?|story|stories|bugs?|lines?|items?|points?|pr|ticket|chapter|question|problem|versions?|schritt|aufgabe|punkt|zeile|frage|fehler) $",
+    re.IGNORECASE,
+)
+"""Words that name what a number counts, and what may stand before them."""
+
 _PLACE = pattern(
     r"(?:\A|[:：])\W*(?:left|open) (?!(?:to|for|over|undone|out|issues?|questions?|points?|items?|tasks?|work|todos?|gaps?|risks?|decisions?|ends?"
     r"|problems?|bugs?|topics?|follow|blockers?|concerns?|and|after|from|since)\b)\w",
@@ -294,9 +301,10 @@ def only_looks_on(sentence: str) -> bool:
 
 
 def _accepts(words: str, named: re.Match[str]) -> bool:
-    """Whether the clause that names an option neither asks nor holds a negation."""
+    """Whether the clause that names an option neither asks nor holds a negation, and does not count something else ("feature number 1")."""
     clause = clauses(words, named)
-    return not (asks(clause.rstrip()) or refuses(clause))
+    counts = named[0].lower().startswith(_COUNTING) and _COUNTED.search(words[: named.start()])
+    return not (counts or asks(clause.rstrip()) or refuses(clause))
 
 
 @cache
