@@ -1791,3 +1791,52 @@ def test_a_number_that_counts_something_else_chooses_nothing() -> None:
         [ASKED, *EDIT, report, user("let's check if feature number 1 is done completely"), *EDIT, says("It is.")], 4_000
     )
     assert "(chosen)" not in text
+
+
+BUILD = """here is the error log:
+[18:17:02.830] Running build in Berlin, Germany (West) – ber1
+[18:17:02.846] Cloning github.com/dev/mirrors (Branch: main, Commit: 0496def)
+[18:17:13.842]    ▲ Next.js 15.4.6
+[18:17:21.200]  ✓ Compiled successfully in 7.0s
+[18:17:24.596] Failed to compile.
+[18:17:24.597]
+[18:17:24.597] ./mirrors/src/rows/RowCard.tsx:2:24
+[18:17:24.597] Type error: Cannot find module 'row-fns' or its corresponding type declarations.
+[18:17:24.598]
+[18:17:24.598]   1 | import {{ Row }} from '../types'
+[18:17:24.598] > 2 | import {{ format }} from 'row-fns'
+[18:17:24.613] Next.js build worker exited with code: 1 and signal: null
+[18:17:24.633] Error: Command "npm run build" exited with 1
+"""
+RUN = """2026-03-04 18:47:44.001 [info] Starting the export of 12 mirrors
+2026-03-04 18:47:46.120 [info] mirror_7 is read
+2026-03-04 18:47:47.489 ERROR mirror_8: lock 14 is held by worker_3
+2026-03-04 18:47:47.490 [info] Stopping
+2026-03-04 18:47:47.502 [info] Stopped
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "told"),
+    [
+        (BUILD, "./mirrors/src/rows/RowCard.tsx:2:24 Type error: Cannot find module 'row-fns' or its corresponding type declarations."),
+        (RUN, "ERROR mirror_8: lock 14 is held by worker_3"),
+    ],
+)  # fmt: skip
+def test_of_a_log_that_was_pasted_what_went_wrong_is_told_with_where(log: str, told: str) -> None:
+    known = says("It is built with `npm run build`, Next.js 15.4.6, and mirror_7 is read by worker_3.")
+    text = page(
+        [
+            ASKED,
+            *EDIT,
+            known,
+            user(f"It failed again:\n\n{log}"),
+            *EDIT,
+            says("The import is there."),
+            user("Now write the notes of the release for all who read the mirrors."),
+            says("Done."),
+        ],
+        3_000,
+    )
+    [line] = (line for line in text.splitlines() if "(pasted)" in line)
+    assert line.partition("(pasted) ")[2] == told

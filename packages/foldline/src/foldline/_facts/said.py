@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from foldline._clipping import cut
+from foldline._facts.alarms import unstamped, went_wrong
 from foldline._facts.assigned import assigned, said_beside
 from foldline._facts.cues import (
     agrees,
@@ -72,12 +73,6 @@ SUMS_UP = 60
 
 LEADING = 60
 """Characters from which words before what leads in a call say something, though they name nothing."""
-
-_UNCAUGHT, _ALARMS = pattern(r"\b(?:Uncaught|(?:[A-Z]\w*)?(?:Error|Exception)): \S|\bERROR\b|\bFATAL\b"), 2
-"""What stands in a line of a paste that says what went wrong, and how many of these are told."""
-
-_PROCESS = pattern(r"^\[\d{1,2}\](?: |$)")
-"""The number of a process before each line that it prints, where several run in one terminal."""
 
 _CALLED_FROM, _KNOWN = pattern(r"\s*at [^\n]{1,160}:\d+:\d+\)?$"), 100
 """How a line of a trace begins that says from where something was called; the letters by which a line is known that is cut."""
@@ -301,13 +296,12 @@ class Said:
         if found := linted(text):
             self._pieces.tell(found[:LONGEST], at, part, "excerpt", "user")
             return
-        lines = [_PROCESS.sub("", line).strip() for line in text.splitlines()]
-        lines = [line for line in lines if line]
-        raised = [*islice((line[:LONGEST] for line in lines if _UNCAUGHT.search(line)), _ALARMS)]
-        known = [line[:_KNOWN] for line in raised]
+        lines = [*filter(None, map(unstamped, text.splitlines()))]
+        raised = [line[:LONGEST] for line in went_wrong(lines)]
         of_calls = (line for line in self._pieces.wanted_lines(text, _PASTED) if not _CALLED_FROM.match(line))
-        wanted = [line for line in of_calls if line[:_KNOWN] not in known]
-        whole = " ".join(text.split())
+        known = "\n".join(raised)
+        wanted = [each for line in of_calls if (each := unstamped(line))[:_KNOWN] not in known]
+        whole = " ".join(" ".join(lines).split())
         around = [line for line in lines if not _CALLED_FROM.match(line)] or lines
         chosen = dict.fromkeys((*around[:1], *wanted, *raised, *around[-1:]))
         for line in sorted(chosen, key=lambda line: whole.find(" ".join(line.split()).strip("… "))):

@@ -25,6 +25,7 @@ from foldline._page.asides import asides_apart
 from foldline._page.choosing import FILLED, READ, Candidate, Scale, candidates, choose, is_bare, terms, told_again
 from foldline._page.drafts import drafts
 from foldline._page.earlier import dated
+from foldline._page.excerpts import beside_errors
 from foldline._page.experiments import experiments
 from foldline._page.files import few_files, files, named_once
 from foldline._page.kept import kept
@@ -261,7 +262,14 @@ def _found(brief: Brief, facts: Facts, wants: Task, standing: Sequence[Rule], sa
     over = settled(facts) | (passing if brief.fills else passing - kept(facts, passing))
     if not brief.fills:
         over -= failed_silently(facts)
-        over |= reported_on(facts) | repeated(facts, found) | supposed(facts) | left_to_files(facts) | tried(facts)
+        over |= (
+            beside_errors(facts)
+            | reported_on(facts)
+            | repeated(facts, found)
+            | supposed(facts)
+            | left_to_files(facts)
+            | tried(facts)
+        )
         over |= drafts(facts)
         over = without_beginnings(facts.pieces, over - experiments(facts) - not_made(facts))
     over -= {e.place for e in found if has_remedy(e.piece)}
