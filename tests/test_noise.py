@@ -115,3 +115,16 @@ def test_a_line_that_is_drawn_over_an_output_is_read_at_once() -> None:
     drawn = f"{'_' * 78}\n{'_' * 30} test_share_link {'_' * 30}\nE   KeyError: 'menu_share'\n1 failed in 0.2s"
     told = page([DRAW, *bash("pytest", drawn, error=True), says("The link fails: `menu_share` is missing.")])
     assert "KeyError: 'menu_share'" in told
+
+
+def test_how_powershell_shows_a_folder_that_it_made_is_not_told() -> None:
+    shown = "\n    Directory: C:\\work\\db\n\nMode                 LastWriteTime         Length Name\n----                 -------------         ------ ----\nd-----         4/25/2026   4:22 PM                share_dialog\n"
+    told = page(
+        [
+            DRAW,
+            *bash("New-Item -ItemType Directory -Path designs/share_dialog", shown),
+            says("It is there: share_dialog."),
+        ]
+    )
+    assert "LastWriteTime" not in told
+    assert "4:22 PM" not in told

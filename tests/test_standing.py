@@ -1897,3 +1897,14 @@ def test_a_report_that_is_older_than_what_was_asked_last_is_not_what_the_newest_
     ]
     told = page_before([*edit("docs/rules.md"), asks_for_date, user("yes")], folded)
     assert "Say which option you want." not in told.partition("## What happened")[0]
+
+
+def test_a_script_that_said_ok_is_not_the_last_run_once_the_user_went_on_to_something_else() -> None:
+    seeded = bash("php scripts/seed.php", "OK")
+    talk = [
+        m for n in range(3) for m in (user(f"What is table {n} of the export for?"), says(f"It holds the rows of {n}."))
+    ]
+    assert "last run: `php scripts/seed.php` → ok" in section(page([TASK, *seeded, says("It is filled.")]), "State")
+    assert not any("seed.php" in line for line in section(page([TASK, *seeded, says("It is filled."), *talk]), "State"))
+    checked = bash("pytest tests", "4 passed in 0.2s")
+    assert any("pytest" in line for line in section(page([TASK, *checked, says("All pass."), *talk]), "State"))

@@ -2151,3 +2151,19 @@ def test_who_takes_up_an_offer_is_told_with_it(offered: str, agreed: str) -> Non
     told = told_of([ASKED, asked, more, *EDIT, says("The page is there."), LATER], 2_000)
     assert told.count(f"\n(to “{offered}”)\n") == 1
     assert told.count(offered) == 1
+
+
+def test_all_packages_that_a_command_installed_are_told_by_their_versions() -> None:
+    added = bash(
+        "bun add tide-table tide-react", "installed tide-table@3.15.0\ninstalled tide-react@2.1.2\n2 packages installed"
+    )
+    told = told_of([ASKED, *added, says("Both are installed."), LATER], 2_000)
+    assert "→ installed tide-table@3.15.0; installed tide-react@2.1.2" in told
+
+
+def test_an_item_that_says_what_stands_over_it_is_told_once() -> None:
+    done = says(
+        "Done.\n\n- The rows are read by `bun`.\n- Verified with:\n\n```text\nbun run build\n✓ Compiled in 4 s\n```"
+    )
+    told = told_of([ASKED, *EDIT, done, LATER], 2_000)
+    assert told.count("Verified with:") == 1

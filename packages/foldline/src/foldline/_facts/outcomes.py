@@ -85,6 +85,8 @@ _CHANGED = re.compile(r"\bfiles? changed\b")
 _RAN_NONE = pattern(r"\b0 passed; 0 failed\b|^running \d+ tests?\b")
 """How a runner says that there was no test in one of several suites, and that it begins with one."""
 
+_VERSION = re.compile(r"@\d")
+
 _RAN_NOTHING = rare(r"^(?:=+ )?(?:no tests ran|\d+ deselected) in .*$", re.MULTILINE)
 _COUNTED_TESTS = rare(r"\b\d+ (?:passed|failed|errors?)\b")
 """How pytest says that there is no test of a name: nothing failed."""
@@ -115,7 +117,7 @@ _MISSED_TOLD = 3
 _COUNTS = pattern(r"\d (?!m?s\b)[a-z]")
 """What a line holds that says how many of something there were."""
 
-_SEVERAL = 2
+_SEVERAL, _NAMED_EACH = 2, 3
 """Lines from which such as begin alike are a list, of which the last one says nothing."""
 
 _OF_TASK = pattern(r"^\[[\w:.-]+\] ")
@@ -296,12 +298,15 @@ def _all_ran(text: str) -> str:
 
 
 def _all_alike(line: str, text: str) -> str:
-    """The line that tells most; of several that begin with the same word and count nothing themselves that word, and how many they
-    are, or more than how many where not all of the output is there."""
+    """The line that tells most; of several that begin with the same word and count nothing themselves all, where they are few and name
+    versions, else that word, and how many they are, or more than how many where not all of the output is there."""
     word = line.partition(" ")[0]
     if not word.isalpha() or _COUNTS.search(line):
         return line
-    alike = len(re.findall(rf"^{word}[ \t]", text, re.MULTILINE))
+    lines = re.findall(rf"^{word}[ \t].*", text, re.MULTILINE)
+    alike = len(lines)
+    if alike <= _NAMED_EACH and _VERSION.search(line):
+        return "; ".join(" ".join(each.split()) for each in lines) or line
     more = "more than " if len(text) > 2 * _EDGE - _LAST else ""
     return line if alike < _SEVERAL else f"{word} ({more}{alike} such lines)"
 

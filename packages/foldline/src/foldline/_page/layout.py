@@ -62,12 +62,14 @@ def _is_code(line: str) -> bool:
 
 
 def laid_out(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """The pieces as they were laid out, each row and each block of code in one."""
+    """The pieces as they were laid out, each row and each block of code in one, which stands with what leads it in and in no list."""
     whole: tuple[int, int] | None = None
     for piece in pieces:
         text = (piece.at, piece.part)
         if piece.laid_out:
             whole = text
+            led_in = bool(piece.under) and piece.laid_out.startswith(f"{piece.under}:\n")
+            piece = replace(piece, item=False, under="") if led_in else piece
             yield replace(piece, text=piece.laid_out)
         elif piece.begins or text != whole:
             whole = None

@@ -30,10 +30,11 @@ _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 
 _ALWAYS = re.compile(
     r"\d+ packages? (?:is|are) looking for funding|added \d+ packages?\b.*|run `npm (?:fund|audit)\b.*"
+    r"|mode +lastwritetime +length +name|(?:directory|verzeichnis|répertoire|directorio|diretório|каталог): +[a-z]:\\.*|d[a-z-]{4,5} +\d.*"
     r"|(?:date|server|connection|keep-alive|vary|etag|last-modified|content-(?:type|length)): .*",
     re.IGNORECASE,
 )
-"""What npm says of any installation, and a server before any answer."""
+"""What npm says of any installation, PowerShell of any folder, and a server before any answer."""
 
 
 _NAMES = re.compile(r"(?:\w+__)?(?:set|change|update)_(?:(?:(?:chat|conversation|session|thread)_)?title|phase)\b")

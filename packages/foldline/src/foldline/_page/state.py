@@ -94,9 +94,11 @@ def state(facts: Facts, after: Sequence[str] = ()) -> Iterator[str]:
     now = facts.latest
     changed = max((file.changed_at for file in changed_files(now) if not file.path.endswith(PROSE)), default=-1)
     errors = {fault.source for fault in open_faults(facts)}
-    for check in _newest_checks([c for c in now.commands if c.note and c.seen >= changed and _checks(c)])[-2:]:
+    tried = [c for c in now.commands if c.note and c.seen >= changed and _checks(c) and not _is_behind(now, c)]
+    for check in _newest_checks(tried)[-2:]:
         if check.seen < facts.end and check.tried[:SOURCE] not in errors:
-            yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, check.note)))}"
+            note = check.note if check.note.lower() != check.outcome else ""
+            yield f"last run: `{cut(check.tried, 120)}` → {'; '.join(filter(None, (check.outcome, note)))}"
     running = [(id, text) for id, text in facts.running.items() if text and not _forgotten(now, id, text)]
     for id, text in running[-RUNNING:]:
         yield f"{STILL_RUNS}{program(id, text)}"
@@ -168,6 +170,12 @@ def _forgotten(facts: Facts, id: str, text: str) -> bool:
     server that nobody asks after runs on."""
     since = sum(request.newest > facts.heard.get(id, facts.end) for request in facts.requests)
     return since >= _MOVED_ON and (ends_soon(text) or bool(words_of(text.partition(" ")[0]) & DELEGATING))
+
+
+def _is_behind(facts: Facts, command: Command) -> bool:
+    """Whether a command that checks nothing by its name, but said that all went well, was run for what the user went on from."""
+    since = sum(request.newest > command.seen for request in facts.requests)
+    return since >= _MOVED_ON and not checks(family(command.tried))
 
 
 def program(id: str, text: str) -> str:
