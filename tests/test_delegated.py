@@ -136,3 +136,35 @@ def test_an_answer_that_only_names_an_argument_refuses_nothing() -> None:
     page = compose(Brief(1_500), facts_of([*ASKED, *booked, *asked]))
     assert "table 7 at noon" in page
     assert "must be at the desk at noon" in page
+
+
+LISTED = """All of them are written.
+
+## Files created
+
+| File | Lines | What |
+|---|---|---|
+| `mirrors.md` | 84 | what a mirror is |
+| `locks.md` | 70 | who holds a lock |
+"""
+REPORTS = {
+    LISTED: ["mirrors.md", "locks.md"],
+    "Created a detailed plan at `docs/guide/plan.md`.": ["plan.md"],
+    "Created `docs/guide/mirrors.md` and `docs/guide/locks.md`.": ["mirrors.md", "locks.md"],
+}
+
+
+@pytest.mark.parametrize(
+    "where", ["in the folder C:\\work\\desk\\docs\\guide\\", "under `C:\\work\\desk\\docs\\guide\\`:"]
+)
+@pytest.mark.parametrize("report", REPORTS)
+def test_files_of_another_agent_lie_where_it_was_told_to_work(report: str, where: str) -> None:
+    task = f"Write the guide for the mirrors {where}\n\nIt has a page for each thing."
+    sent = runs("agent", {"description": "Write the guide", "prompt": task}, report)
+    files = {file.path: file.state for file in facts_of([user("Have the guide written."), *sent]).files}
+    assert files == {f"C:/work/desk/docs/guide/{name}": "created" for name in REPORTS[report]}
+
+
+def test_files_of_another_agent_that_was_told_no_folder_are_told_as_it_names_them() -> None:
+    sent = runs("agent", {"description": "Write the guide", "prompt": "Write it, see /work/desk/docs/ too."}, LISTED)
+    assert [file.path for file in facts_of([user("Have it written."), *sent]).files] == ["mirrors.md", "locks.md"]

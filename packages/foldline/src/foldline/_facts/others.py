@@ -25,7 +25,7 @@ _FILE = pattern(
 _READ = 8_000
 """Characters of a report that are read."""
 
-_PLACE = pattern(r"\b(?:in|from|to|at|of|across|by|with|for|inside|into|see)\b", re.IGNORECASE)
+_PLACE = pattern(r"\b(?:in|from|to|of|across|by|with|for|inside|into|see)\b", re.IGNORECASE)
 """Between a verb and a file: something in the file was made or removed, and not the file."""
 
 _HEADED = pattern(r"[`*)\s]*(?:--|[—–:-])\s")
@@ -231,7 +231,8 @@ def files_changed(report: str) -> Iterator[tuple[str, str]]:
     deleted only where it is what the verb is said of.
     """
     for line in passages(report[:_READ]):
-        for sentence in split(line.text):
+        told = line.text.removeprefix(f"{line.under}: ") if line.item and line.under else line.text
+        for sentence in split(told):
             named = [each for each in _FILE.finditer(sentence) if not _EXAMPLE.fullmatch(each[0])]
             own = changes_in(sentence) if named else []
             said = own or (changes_in(line.under)[:1] if named else [])

@@ -15,6 +15,7 @@ from foldline._facts.code_edits import replaced
 from foldline._facts.cues import failed_with
 from foldline._facts.edits import NamesTouched, fingerprints
 from foldline._facts.folders import is_absolute, with_slashes
+from foldline._facts.handed_out import folder_asked, placed
 from foldline._facts.literals import literals, without_span
 from foldline._facts.others import answer_of, files_changed, only_looked, task_of
 from foldline._facts.outcomes import Outcome, edges, outcome, refused_in
@@ -238,7 +239,7 @@ class Work:
             and not result.error
             and not only_looked(self.running.begun_for(called.call))
         ):
-            self.reported(text, at)
+            self.reported(text, at, called.call)
         if words_of(called.call.name) >= ROLL_CALL:
             self.running.heard(text)
             return
@@ -265,13 +266,15 @@ class Work:
         for n, each in enumerate(told, part):
             self._pieces.tell(each, at, n, "change", "tool")
 
-    def reported(self, report: str, at: int) -> None:
-        """Books what another agent says it changed; one that was only to look changed nothing."""
+    def reported(self, report: str, at: int, call: ToolCall | None = None) -> None:
+        """Books what another agent says it changed, as the `call` answers that sent it; one that was only to look changed nothing."""
         begun = self.running.begun(report)
+        sent = begun.call if begun else call
         if begun and only_looked(begun.call):
             return
+        folder = folder_asked(sent) if sent else ""
         for verb, path in files_changed(report):
-            self.trails.touch(verb, path, at, by="peer")
+            self.trails.touch(verb, placed(path, folder), at, by="peer")
 
     def _settle(self, ended: EndedCall) -> None:
         """Books what a call did, now that its end is known."""
