@@ -765,6 +765,25 @@ def test_what_harbor_writes_of_a_call_alone_is_nothing_that_an_agent_said(tmp_pa
     ]
 
 
+def test_a_result_that_has_a_step_of_its_own_is_nothing_that_an_agent_said(tmp_path: Path) -> None:
+    call = {"tool_call_id": "tool-1", "function_name": "exec", "arguments": {"command": "ls"}}
+    steps = [
+        {"step_id": 1, "source": "user", "message": "To Oslo."},
+        {"step_id": 2, "source": "agent", "message": "I look.", "tool_calls": [call]},
+        {
+            "step_id": 3,
+            "source": "agent",
+            "message": "oslo.md",
+            "observation": {"results": [{"content": "oslo.md"}]},
+            "extra": {"openclaw_role": "toolResult", "tool_call_id": "tool-1"},
+        },
+    ]
+    path = tmp_path / "trajectory.json"
+    path.write_text(json.dumps({"schema_version": "ATIF-v1.6", "steps": steps}), "utf-8")
+    told = ["user: To Oslo.", "assistant: I look. | exec:tool-1", "tool: =tool-1 oslo.md"]
+    assert lines(open_session(path).context.entries) == told
+
+
 def test_a_thought_that_stands_as_the_message_as_well_is_nothing_that_was_said(tmp_path: Path) -> None:
     steps = [{"step_id": 1, "source": "agent", "message": "To Oslo then.", "reasoning_content": "To Oslo then."}]
     path = tmp_path / "trajectory.json"

@@ -62,8 +62,13 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     if reasoning := string(step.get("reasoning_content")):
         parts.append(Thinking(reasoning))
     calls = [call for each in mappings(step.get("tool_calls")) if (call := _call(each))]
+    results = [*mappings(mapping(step.get("observation")).get("results"))]
     # what agents write there where they said nothing
-    unsaid = [reasoning, *(f"Executed {call.name} {call.id}" for call in calls)]
+    unsaid = [
+        reasoning,
+        *(f"Executed {call.name} {call.id}" for call in calls),
+        *(each.get("content") for each in results),
+    ]
     if step.get("message") not in unsaid:
         parts += _content(step.get("message"))
     source = step.get("source")
@@ -72,14 +77,18 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
         yield id, Message("assistant", (*parts, *calls), billed)
     elif parts:
         yield id, Message("system" if source == "system" else "user", tuple(parts))
-    results = [*mappings(mapping(step.get("observation")).get("results"))]
     nameless = not any(each.get("source_call_id") for each in results)
-    answered = (call.id for call in calls) if nameless else iter(())
+    answered = iter([call.id for call in calls] or _answered(step)) if nameless else iter(())
     for number, each in enumerate(results, 1):
         if call_id := string(each.get("source_call_id")) or next(answered, ""):
             yield f"{id}:{number}", Message("tool", (result(call_id, each.get("content")),))
         elif seen := _content(each.get("content")):
             yield f"{id}:{number}", spoken_by(Message("user", tuple(seen)), "tool")
+
+
+def _answered(step: Json) -> list[str]:
+    """The call of an earlier step that this one answers: OpenClaw's converter makes a step of each result."""
+    return [*filter(None, [string(mapping(step.get("extra")).get("tool_call_id"))])]
 
 
 def _content(content: object) -> list[Part]:
