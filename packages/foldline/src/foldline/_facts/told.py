@@ -67,7 +67,7 @@ PARTLY_BELOW = "(reported on at the end of the messages below, which says what i
 """What stands above a task that is done behind the page, and above one of which the report there leaves something open."""
 
 _SAID_BEFORE = pattern(
-    r"^\((?:the agent had proposed|the newest message below answers that the agent said|before that the agent had said)\) "
+    r"^\((?:the agent had proposed|the agent said; the newest message below answers it|before that the agent had said)\) "
 )
 CAUSE = " – the agent: "
 """What stands between an open error and what the agent said of it."""

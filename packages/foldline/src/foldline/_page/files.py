@@ -150,7 +150,9 @@ def _known(facts: Facts) -> _Known:
     known = {file.path for file in facts.files}
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some if not _is_copy(file))
-    here = {f.path: f.state for f in facts.files if f.changed and f.changed_at < facts.end}
+    before = {f.path: f for f in facts.files if f.changed and f.changed_at < facts.end}
+    here = {path: file.state for path, file in before.items()}
+    some = [replace(f, names=before[f.path].names) if f.path in before else f for f in some]
     behind = [f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED}]
     since = [f for f in behind if f.path not in here or (f.state in _GONE and here[f.path] != f.state)]
     later = [_from(located, f).path for f in since]
@@ -161,7 +163,7 @@ def _known(facts: Facts) -> _Known:
         within = all(file.path.startswith(root) for file in changed_files(facts))
         root = root if located and within else home
     changed, read = (
-        _once(replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some)
+        _once([replace(f, path=_shown(f.path, root, home), to=_shown(f.to, root, home)) for f in some], facts.end)
         for some in (changed_files(facts) or kept_nowhere(facts), _read(facts, root or home))
     )
     put_back = [replace(f, path=_shown(f.path, root, home)) for f in facts.files if f.put_back]
@@ -245,14 +247,15 @@ def _from(home: str, file: File) -> File:
     return replace(file, path=path, to=to) if home else file
 
 
-def _once(some: Iterable[File]) -> list[File]:
+def _once(some: Iterable[File], end: int) -> list[File]:
     """Files of which each path is told once, as it is last: of one that calls named in two ways both are known, and one that was made
-    and changed under another name was made."""
+    and changed under another name was made; what was touched in it from the message `end` on stands below."""
     told: dict[str, File] = {}
     for file in some:
         if file.path in told and file.state == "modified":
             known = told[file.path]
-            file = replace(known, names=later_names(known.names, file.names))
+            below = known.changed_at < end <= file.changed_at
+            file = replace(known, names=known.names if below else later_names(known.names, file.names))
         told[file.path] = file
     return [*told.values()]
 

@@ -29,7 +29,7 @@ ITEM = 90
 
 PROPOSED, ANSWERED, REPORTED = (
     "(the agent had proposed) ",
-    "(the newest message below answers that the agent said) ",
+    "(the agent said; the newest message below answers it) ",
     "(before that the agent had said) ",
 )
 
