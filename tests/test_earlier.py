@@ -264,3 +264,12 @@ def test_sections_in_tags_are_read_by_these() -> None:
         ("next steps: Measure it.", "next"),
     ]
     assert [todo.text for todo in facts.todos] == ["Measure it."]
+
+
+def test_what_is_not_ticked_in_a_list_of_what_is_done_keeps_its_box() -> None:
+    summary = (
+        "This session is being continued from a previous conversation. Here is the summary:\n<work_done>\nWork completed:\n"
+        "- [x] The lock is held once\n- [ ] Step 1.6: take `old_rows` out\n</work_done>\n"
+    )
+    told = extract(Brief(2_000), [user(summary), user("Go on with the rows."), says("Done.")]).text
+    assert "  - The lock is held once\n  - [ ] Step 1.6: take `old_rows` out\n" in told

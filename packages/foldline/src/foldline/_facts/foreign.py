@@ -121,6 +121,10 @@ def facts_of_prose(text: str) -> Facts:
     return Facts(files=tuple(files.values()), rules=tuple(rules), todos=tuple(todos), pieces=tuple(pieces), end=1)
 
 
+_UNTICKED = "[ ] "
+"""What stands before an item that is not done in a list of others that are."""
+
+
 def _marked(lines: Iterable[str]) -> Iterator[tuple[str, File]]:
     """The files of which the lines say beside their names how they were left."""
     for found in filter(None, map(_MARKED.match, lines)):
@@ -141,7 +145,9 @@ def _told(section: _Section, kind: Section, part: int) -> Iterator[Piece]:
     nested, title, lead = Nesting(), section.title, f"{section.title}: " if section.title else ""
     under, inside = title, -1
     for line in _saying(section.lines):
-        bare, indent, item = _bare(line), len(line) - len(line.lstrip()), _BULLET.match(line) is not None
+        bare, indent, bullet = _bare(line), len(line) - len(line.lstrip()), _BULLET.match(line)
+        item = bullet is not None
+        bare = f"{_UNTICKED}{bare}" if bullet and bullet[1] == " " and kind != "next" else bare
         goes_on = not item and 0 <= inside < indent
         if item:
             nested.entered(indent)
