@@ -1816,11 +1816,23 @@ RUN = """2026-03-04 18:47:44.001 [info] Starting the export of 12 mirrors
 """
 
 
+JAVA = """org.mirrors.ExportException: The export of mirror_8 stopped
+    at org.mirrors.Export.run(Export.java:48)
+    at org.mirrors.Main.main(Main.java:12)
+Caused by: org.mirrors.LockException: No lock for mirror_8
+    at org.mirrors.Lock.take(Lock.java:20)
+Caused by: java.net.ConnectException: Connection refused
+    at java.base/sun.nio.ch.Net.connect0(Native Method)
+    ... 9 more
+"""
+
+
 @pytest.mark.parametrize(
     ("log", "told"),
     [
         (BUILD, "./mirrors/src/rows/RowCard.tsx:2:24 Type error: Cannot find module 'row-fns' or its corresponding type declarations."),
         (RUN, "ERROR mirror_8: lock 14 is held by worker_3"),
+        (JAVA, "org.mirrors.ExportException: The export of mirror_8 stopped\nCaused by: java.net.ConnectException: Connection refused"),
     ],
 )  # fmt: skip
 def test_of_a_log_that_was_pasted_what_went_wrong_is_told_with_where(log: str, told: str) -> None:
@@ -1838,5 +1850,5 @@ def test_of_a_log_that_was_pasted_what_went_wrong_is_told_with_where(log: str, t
         ],
         3_000,
     )
-    [line] = (line for line in text.splitlines() if "(pasted)" in line)
-    assert line.partition("(pasted) ")[2] == told
+    assert text.count("(pasted) ") == 1
+    assert text.partition("(pasted) ")[2].partition("\n- ")[0] == told

@@ -21,6 +21,9 @@ _ALARM = pattern(
 _VAGUE = pattern(r"\bexited with\b|\bexit (?:code|status)\b|\bnon-zero\b|ERROR in \S+$|\bELIFECYCLE\b")
 """How a runner only says that what it ran failed."""
 
+_CAUSED, _KNOWN = "Caused by: ", 120
+"""How a trace of Java begins to name what an exception comes of, and the letters by which two lines say the same."""
+
 _PLACE = pattern(r"(?:\./)?[\w@./\\-]{1,200}\.\w{1,5}:\d{1,6}(?::\d{1,5})?$")
 """A line that says where the one below it found something."""
 
@@ -37,9 +40,12 @@ def says_wrong(line: str) -> bool:
 
 
 def went_wrong(lines: Sequence[str]) -> list[str]:
-    """The first of the lines that say what went wrong, each behind the line that says where; where none says it those that only say
-    that something did."""
-    found = [
+    """The first of the lines that say what went wrong, each behind the line that says where, and the last that names a cause; where
+    none says it those that only say that something did."""
+    placed = (
         f"{above} {line}" if _PLACE.match(above) else line for above, line in pairwise(("", *lines)) if says_wrong(line)
-    ]
-    return [*dict.fromkeys(found or filter(_ALARM.search, lines))][:MOST]
+    )
+    found = [*placed] or [*filter(_ALARM.search, lines)]
+    told = [*{line[:_KNOWN]: line for line in reversed(found)}.values()][::-1]
+    causes = [line for line in told[1:] if line.startswith(_CAUSED)]
+    return [*told[:1], *(causes[-1:] or told[1:])][:MOST]
