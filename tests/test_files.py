@@ -46,6 +46,10 @@ def test_a_file_is_told_with_what_was_touched_in_it() -> None:
     assert files([*LAMP, *LOG]) == ["changed: src/lamp.py (shine)", "changed: src/log.py (ShipLog, write)"]
 
 
+def test_a_file_is_not_told_with_what_its_own_name_tells() -> None:
+    assert files(edit("src/Lamp.tsx", "interface LampProps {\n  on: boolean\n}")) == ["changed: src/Lamp.tsx"]
+
+
 def test_edits_of_one_file_are_told_as_one_and_what_went_as_gone() -> None:
     more = edit("src/lamp.py", "def dim():\n    ...", id="f")
     gone = edit("src/lamp.py", "pass", old="def shine(hours):\n    ...", id="g")

@@ -1852,3 +1852,28 @@ def test_of_a_log_that_was_pasted_what_went_wrong_is_told_with_where(log: str, t
     )
     assert text.count("(pasted) ") == 1
     assert text.partition("(pasted) ")[2].partition("\n- ")[0] == told
+
+
+def test_words_that_lead_in_a_log_on_its_first_line_are_told_without_it_and_with_what_went_wrong() -> None:
+    words = "the build fails again on the server, please find out why and mend it. here is the log:"
+    log = BUILD.partition("\n")[2]
+    now = section(page([ASKED, *EDIT, says("Done."), user(f"{words} {log}"), *EDIT], 3_000), "Task now")
+    assert now.splitlines() == [
+        f"> {words}",
+        "> …",
+        "> ./mirrors/src/rows/RowCard.tsx:2:24 Type error: Cannot find module 'row-fns' or its corresponding type declarations.",
+    ]
+    before = page(
+        [
+            ASKED,
+            *EDIT,
+            says("Done."),
+            user(f"{words} {log}"),
+            *EDIT,
+            says("It is mended."),
+            user("Now write the notes of the release for all who read the mirrors."),
+            says("Done."),
+        ],
+        3_000,
+    )
+    assert f"**2** > {words}\n(pasted) ./mirrors/src/rows/RowCard.tsx:2:24 Type error: " in before

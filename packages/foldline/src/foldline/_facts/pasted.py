@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 
 from foldline._patterns import pattern
 
@@ -152,6 +153,12 @@ _WORDS_BEHIND = pattern(
 )
 """JSON, or a request that a server logged, on a line with several words behind it."""
 
+_STAMPED = pattern(r"\s{0,8}\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,\]]")
+_WORDS_BEFORE = pattern(
+    r"(?=[^\n]{0,400}?[^\W\d_]{2})([^\n\d\[]{4,400}[:：] ?)(?=\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d[.,\]])"
+)
+"""A line of a log that has its time before it, and the words that lead in a log on its first line."""
+
 _SENTENCE = pattern(r"[^\W\d_][\w'’,;:() \"“”-]*[.!?]")
 _MACHINE = pattern(r"\s|[^\w\"'“(¿¡]|\S*\d\.\d|\S*[a-z]/[a-z]|\S*\w\.\w+ v?\d|[\w.-]+[:=]\S")
 """How a paragraph begins that goes on with what a terminal printed."""
@@ -187,6 +194,9 @@ def _lines(text: str) -> list[str]:
     """The lines of a text, of one that goes on in words behind what it was pasted with both parts."""
     lines = text.splitlines(keepends=True)
     ends = [found.end(1) if (found := _WORDS_BEHIND.match(line)) else 0 for line in lines]
+    for at, (line, below) in enumerate(pairwise(lines)):
+        if _STAMPED.match(below) and (found := _WORDS_BEFORE.match(line)):
+            ends[at] = found.end(1)
     return [part for line, end in zip(lines, ends) for part in (line[:end], line[end:]) if part]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 
 from foldline._clipping import cut
-from foldline._facts.alarms import unstamped, went_wrong
+from foldline._facts.alarms import says_wrong, unstamped, went_wrong
 from foldline._facts.assigned import assigned, said_beside
 from foldline._facts.cues import (
     agrees,
@@ -436,10 +436,14 @@ def _led_in(paste: str, words: str) -> str:
 
 
 def _raised(paste: str, words: str) -> str:
-    """The error with which a paste ends that the words before it lead in."""
-    lines = [line.strip() for line in paste.splitlines() if line.strip() and not _FENCE.match(line)]
-    leads = words.rstrip().endswith((":", "："))
-    return f"…\n{cut(lines[-1], LED_IN)}" if leads and lines and RAISED.match(lines[-1]) else ""
+    """The error with which a paste ends that the words before it lead in, else what a linter found, or what went wrong first in a
+    log."""
+    if not words.rstrip().endswith((":", "：")):
+        return ""
+    lines = [unstamped(line) for line in paste.splitlines() if line.strip() and not _FENCE.match(line)]
+    ends = lines[-1:] if lines and RAISED.match(lines[-1]) and says_wrong(lines[-1]) else []
+    wrong = ends or [*filter(None, [linted(paste)])] or went_wrong(lines)
+    return f"…\n{cut(wrong[0], LED_IN)}" if wrong else ""
 
 
 def _once(words: str) -> str:

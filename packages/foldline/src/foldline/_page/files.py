@@ -330,7 +330,7 @@ def _with_names(file: File) -> str:
     nothing is known."""
     some = () if file.made or file.path.endswith(PROSE) else sorted(file.names[-_NAMES_OF_ONE:], key=_is_gone)
     own = file.path.rpartition("/")[2].partition(".")[0]
-    names = dict.fromkeys(told for name in some if (told := _in_short(name)) != own)
+    names = dict.fromkeys(told for name in some if not (told := _in_short(name)).startswith(own))
     moved = f"{file.path} → {file.to}" if file.to else file.path
     return f"{moved} ({', '.join(filter(None, names))})" if any(names) else ""
 

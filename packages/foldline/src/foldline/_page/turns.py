@@ -92,10 +92,14 @@ class Turns:
             if now != turn and not (before and self._is_asked_again(before, turn, piece, now)):
                 yield from [""] if turn else []
                 line = f"**{now}** {line}" if piece.by == "user" or not (head := self._head(now)) else f"{head}\n{line}"
-            elif last and piece.by == "user" and piece.at == last.piece.at and group[0].place > last.place + 1:
+            elif last and piece.by == "user" and piece.at == last.piece.at and self._left_out(last, group[0]):
                 yield "> …"
             yield line
             turn, last = now, group[-1]
+
+    def _left_out(self, last: Candidate, each: Candidate) -> bool:
+        """Whether words stand between two pieces of a message that are not told; of what was pasted a part is told in any case."""
+        return any(piece.kind != "excerpt" for piece in self._pieces[last.place + 1 : each.place])
 
     def _framed(self, line: str, piece: Piece, told: int) -> str:
         """The first line of an earlier summary, of which so many pieces are `told`, behind what says that it is one."""
