@@ -535,3 +535,13 @@ def test_a_large_edit_is_not_named_by_what_its_lines_only_speak_of() -> None:
     facts = facts_of([TASK, *edit("src/lamp.py", small, old="pass"), *edit("src/log.py", large, old="pass", id="f")])
     told = [piece.text for piece in facts.pieces if piece.kind == "change"]
     assert told == ["edit src/lamp.py (wait_for)", "edit src/log.py"]
+
+
+@pytest.mark.parametrize("root", ["/home/ann/code/app", "C:/code/app"])
+def test_files_are_told_from_the_folder_that_holds_their_folders_and_not_from_the_one_with_most(root: str) -> None:
+    docs = [m for n in range(9) for m in edit(f"{root}/docs/guide/page_{n}.md", "x", id=f"d{n}")]
+    code = [*edit(f"{root}/src/lamp.py", "x", id="a"), *edit(f"{root}/README.md", "y", id="b")]
+    lines = files([*docs, *code])
+    assert lines[0] == f"in {root}/"
+    assert "src/lamp.py" in lines[-1]
+    assert root not in lines[-1]

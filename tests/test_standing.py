@@ -1489,7 +1489,7 @@ def test_what_is_not_committed_is_told_from_all_of_the_repository() -> None:
     inner = [m for n in range(6) for m in edit(f"/home/ann/code/app/core/rows/part_{n}.go", f"e{n}")]
     outer = [*edit("/home/ann/code/app/cmd/main.go", "e7"), *edit("/home/ann/.notes/rows.md", "e8")]
     told = next(line for line in state(*inner, *outer, *bash("git switch -c rows")) if line.startswith("git: "))
-    assert "/home/ann/code/app/cmd/main.go" in told
+    assert "not committed: cmd/main.go, core/rows/part_5.go" in told
     assert "notes" not in told
 
 

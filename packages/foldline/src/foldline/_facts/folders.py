@@ -76,12 +76,21 @@ def with_slashes(path: str) -> str:
 
 
 def root_of(paths: Sequence[str]) -> str:
-    """The folder that most absolute paths share, where naming it once is shorter; empty elsewhere."""
-    absolute = [path for path in paths if is_absolute(path) and path.count("/") > 3]
+    """The folder that most absolute paths share, where naming it once is shorter; empty elsewhere. What lies in one folder is told
+    with that once in any case."""
+    least = {path: 4 if path[0] in "/~" else 3 for path in paths if is_absolute(path)}
+    absolute = [path for path in paths if path in least and path.count("/") >= least[path]]
     folders = Counter(
-        "/".join(path.split("/")[:depth]) + "/" for path in absolute for depth in range(4, path.count("/") + 1)
+        "/".join(path.split("/")[:depth]) + "/"
+        for path in absolute
+        for depth in range(least[path], path.count("/") + 1)
     )
-    best = max(folders.items(), key=lambda item: (item[1] - 1) * len(item[0]), default=("", 0))
+    within = Counter(
+        folder for each in {_folder(path) for path in absolute} for folder in folders_of(each) if folder in folders
+    )
+    saved = {folder: (count - 1) * len(folder) for folder, count in within.items()}
+    saved = saved if any(saved.values()) else {folder: (count - 1) * len(folder) for folder, count in folders.items()}
+    best = max(((folder, folders[folder]) for folder in saved), key=lambda item: saved[item[0]], default=("", 0))
     return best[0] if best[1] >= SHARED and 2 * best[1] >= len(absolute) else ""
 
 
