@@ -180,3 +180,18 @@ def test_it_runs_until_a_call_says_that_it_had_ended() -> None:
     assert f"`{FIRE}` (marine-claw)" in compose(Brief(2_000), facts_of(started))
     gone = process("kill", "No active session found for marine-claw")
     assert "marine-claw" not in compose(Brief(2_000), facts_of([*started, *gone]))
+
+
+STILL = "<command with shellId: 7 is still running after 60 seconds. It may be waiting for input. Use read_powershell to continue waiting.>"
+FAILED = "test shop ... FAILED\n\nerror: test failed, to rerun pass `--test shop`\n<command with id: 7 exited with exit code 101>"
+
+
+def test_a_command_of_copilot_that_was_waited_for_ends_with_the_call_that_says_so() -> None:
+    begun = runs("powershell", {"command": "cargo test", "initial_wait": 60}, STILL)
+    waited = [m for n in range(3) for m in runs("read_powershell", {"delay": 120, "shellId": "7"}, STILL, id=f"w{n}")]
+    assert told(facts_of([*ASKED, *begun, *waited])) == ["runs still when seen last: `cargo test` (7)"]
+    ended = runs("read_powershell", {"delay": 120, "shellId": "7"}, FAILED, id="w9")
+    facts = facts_of([*ASKED, *begun, *waited, *ended])
+    assert told(facts) == []
+    assert any(line.startswith("open error: `cargo test` → ") for line in state(facts))
+    assert not any("read_powershell" in piece.text for piece in facts.pieces)

@@ -22,10 +22,10 @@ _STARTED = rare(
     r"|Command still running \(session ([\w-]+), pid|Async agent launched.{0,200}?agentId: (\w+)|^SESSION_ID=(\d+)$"
     r'|"chunk_id":\s?"\w+"[^{}"]{0,60}"wall_time_seconds":[^{}"]{0,40}"session_id":\s?(\d+)'
     r'|\A\{"agent_id":\s?"([\w-]+)","nickname"|\A\{"task_name":\s?"(/[\w/-]+)"'
-    r"|\ASpawned successfully.{0,400}?agent_id: ([\w-]+)@",
+    r"|<command with shellId: ([\w-]+) is still running\b|\ASpawned successfully.{0,400}?agent_id: ([\w-]+)@",
     re.DOTALL | re.MULTILINE,
 )
-_NAMING = ("session_id", "sessionId", "cell_id", "bash_id", "shell_id", "task_id")
+_NAMING = ("session_id", "sessionId", "cell_id", "bash_id", "shell_id", "shellId", "task_id")
 """The arguments that name a program which was started before."""
 
 _NAMED_IN_CODE = pattern(r"write_stdin(?<=\bwrite_stdin)\(\{\s*\"?session_id\"?:\s*(\d+)")
