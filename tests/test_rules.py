@@ -1046,6 +1046,7 @@ def test_how_things_are_to_be_is_a_rule_however_it_is_said(text: str) -> None:
         "The test keeps failing on the server.",
         "Which of the names are written with a dash?",
         "I can't take more than this screenshot, it may help but I am not sure.",
+        "我建议是可以读真实的泊位表，同时也支持手动指定，如果手动指定则以指定的为准",
     ],
 )
 def test_how_things_are_is_none(text: str) -> None:
