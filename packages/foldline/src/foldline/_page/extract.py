@@ -13,7 +13,7 @@ from itertools import pairwise
 from foldline._clipping import cut
 from foldline._facts.cues import announces, leans, tells_of_its_moment, waits
 from foldline._facts.folders import is_absolute, without_names
-from foldline._facts.said import REQUEST_CHARACTERS, TO
+from foldline._facts.said import REQUEST_CHARACTERS
 from foldline._facts.speech import clean
 from foldline._facts.splitting import sentences, split
 from foldline._facts.standing import answered, comes_last
@@ -359,11 +359,11 @@ def _in_task(piece: Piece, asked: Mapping[int, set[str] | None], now: str, fills
         return f" {piece.text}\n" in now
     if piece.by != "user" or piece.kind != "said" or piece.at not in asked:
         return False
-    words, text = asked[piece.at], piece.text.partition(TO)[0]
+    words = asked[piece.at]
     if not fills:
-        return words is None or words.issuperset(_WORDS.findall(text))
-    bare = text.removeprefix(f"{piece.under}: ") if piece.item else text.partition(": ")[2] or text
-    return bare in now or text in now
+        return words is None or words.issuperset(_WORDS.findall(piece.text))
+    bare = piece.text.removeprefix(f"{piece.under}: ") if piece.item else piece.text.partition(": ")[2] or piece.text
+    return bare in now or piece.text in now
 
 
 def _shown(piece: Piece, code: Mapping[int, set[str] | None]) -> bool:
