@@ -1162,3 +1162,8 @@ def test_who_reminds_of_the_language_that_he_wants_orders_it_for_good(before: st
 )
 def test_what_is_said_of_the_product_or_of_one_piece_of_work_is_no_rule(said: str) -> None:
     assert facts_of([user(said)]).rules == ()
+
+
+@pytest.mark.parametrize("text", ["先评估，不要修改", "这个能做到吗，先评估，不要修改"])
+def test_what_is_to_be_judged_first_is_an_order_for_one_turn(text: str) -> None:
+    assert [kind for _, kind in rules_in(text)] == ["once"]

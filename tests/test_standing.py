@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -14,7 +15,7 @@ from foldline._facts.standing import answered
 from foldline._facts.told import UNCHANGED
 from foldline._messages import replace
 from foldline._page.extract import compose
-from foldline.extend import Edit, Layer, Policy, Text, View, extract, hard_strategies, text_of
+from foldline.extend import Edit, Layer, Policy, Text, ToolCall, ToolResult, View, extract, hard_strategies, text_of
 from talk import bash, runs, says, user
 
 TASK = user("Make the export of the invoices write gzip files, and keep the old format readable.")
@@ -1908,3 +1909,28 @@ def test_a_script_that_said_ok_is_not_the_last_run_once_the_user_went_on_to_some
     assert not any("seed.php" in line for line in section(page([TASK, *seeded, says("It is filled."), *talk]), "State"))
     checked = bash("pytest tests", "4 passed in 0.2s")
     assert any("pytest" in line for line in section(page([TASK, *checked, says("All pass."), *talk]), "State"))
+
+
+def test_a_line_of_a_shell_that_the_user_ran_is_not_what_is_wanted() -> None:
+    asked = says("It is denied here. Please run it yourself: `mkdir -p /srv/rows/docs/plans/of/the/export/2026`")
+    now = section(
+        page([TASK, asked, user("mkdir -p /srv/rows/docs/plans/of/the/export/2026"), *edit("docs/plans/rows.md")]),
+        "Task now",
+    )
+    assert now[:2] == [
+        "> mkdir -p /srv/rows/docs/plans/of/the/export/2026",
+        f"(before that the user had asked) “{TASK.text}”",
+    ]
+
+
+def test_a_report_stands_behind_which_the_user_was_only_called_to_the_screen() -> None:
+    called = ToolCall(
+        "n", "run_shell_command", json.dumps({"command": 'termux-notification -t "Gemini" -c "It is done"'})
+    )
+    report = Message("assistant", (Text("The export writes gzip now, and all tests pass."), called))
+    heard = Message("tool", (ToolResult("n", (Text("Output: (empty)"),)),))
+    told = page(
+        [TASK, *edit("src/a.py"), report, heard, user("Now tell me how long it takes for the whole of March, please.")]
+    )
+    assert "\nThe export writes gzip now, and all tests pass." in told
+    assert "· The export" not in told

@@ -23,7 +23,7 @@ from foldline._facts.plan import Plan
 from foldline._facts.running import only_waits
 from foldline._facts.said import RAISED, Said, asked, requested
 from foldline._facts.skills import Skills
-from foldline._facts.speakers import acting, answers_by_text, continued, questions, speaks, spoken, templated
+from foldline._facts.speakers import acting, answers_by_text, continued, notifies, questions, speaks, spoken, templated
 from foldline._facts.speech import clean, is_summary
 from foldline._facts.splitting import split
 from foldline._facts.text_calls import call_in
@@ -265,7 +265,7 @@ def _reports(messages: Sequence[Message], spans: Sequence[tuple[Span, ...]]) -> 
         if spoke or again:
             last, beside = None, []
         aloud = [] if spoke else [*aloud[-1:], at] if words else aloud
-        if not all(speaks(call) or hands_in(call) for call in message.calls):
+        if not all(speaks(call) or hands_in(call) or notifies(call) for call in message.calls):
             last = None
             noted = words >= _CLOSING and all(read_action(call).plan for call in message.calls)
             beside = [*beside, at] if noted else []

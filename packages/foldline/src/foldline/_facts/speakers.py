@@ -128,6 +128,12 @@ def speaks(call: ToolCall) -> bool:
     return asks_user(call) or tool_of(call) in known.SPEAKS
 
 
+def notifies(call: ToolCall) -> bool:
+    """Whether with a call the agent only calls the user to the screen."""
+    command = _arguments(call).get("command")
+    return isinstance(command, str) and known.NOTIFIES.match(command) is not None
+
+
 def thinks(call: ToolCall) -> bool:
     """Whether all that a call does is to note a thought down."""
     return tool_of(call) in known.THINKS

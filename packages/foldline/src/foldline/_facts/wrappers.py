@@ -285,6 +285,8 @@ FRAMES: tuple[Frame, ...] = (
     _frame("\nTask Description:\n", r"You are an AI assistant tasked with solving command-line tasks.*?\nTask Description:\n(.*?)(?=\n+Current terminal state:\n|\Z)", whole=True),
     # Copilot in an editor, which says the request twice where what it put around that is shown with it
     _frame("</userRequest>", r"(?:.*?</\w+>\s*)?<userRequest>(.*?)</userRequest>"),
+    # Gemini in an editor, which says which file is open and which are selected
+    _frame("\nCurrent File Path:\n```", r"(.*?)\n+Current File Path:\n```.*\Z"),
     # Codex in an editor
     _frame("## My request for Codex:", r"# [^\n]*\n.*?## My request for Codex:[^\n]*\n(.*)\Z"),
 )  # fmt: skip
@@ -382,6 +384,11 @@ QUOTED_ANSWER = pattern(r'"="((?:[^"\\]|\\.|"(?![,.\s]|\Z))*)"')
 
 ANSWERED_LINE = pattern(r"^[^\n]{2,300}\? ?(?:->|=>|→) ?([^\n]+)$", re.MULTILINE)
 """An answer behind its question, each pair in a line."""
+
+NOTIFIES = pattern(
+    r"\s*(?:termux-notification|notify-send|terminal-notifier|osascript -e ['\"]display notification|paplay|afplay) "
+)
+"""A command that calls the user to the screen."""
 
 SPEAKS: dict[str, str] = {
     "attempt_completion": "result", "plan_mode_respond": "response",  # Cline

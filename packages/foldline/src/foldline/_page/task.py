@@ -24,6 +24,7 @@ from foldline._facts.standing import (
 from foldline._facts.told import ANSWERED_BELOW, BELOW, NOT_SEEN, PARTLY_BELOW, PASTED, SEVERAL_BELOW
 from foldline._facts.types import LEFT, Facts, Piece, Rule, UserRequest
 from foldline._page.quoting import ASKED, Lists
+from foldline._patterns import pattern
 
 TELLING = 40
 """Characters of a request that says by itself what is wanted; a shorter one leans on what was said before."""
@@ -36,6 +37,9 @@ LEANING = 16
 
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
+
+_SHELL = pattern(r"(?:mkdir|cd|git|cp|mv|rm|chmod|sudo|npm|pnpm|pip3?|docker|gh) [^\n。！？?!]*[/\\.-]\S*")
+"""A message that is a line of a shell and nothing else."""
 
 _OTHER = 80
 """The characters of a request that another line speaks of."""
@@ -353,10 +357,11 @@ def says_yes(text: str) -> bool:
 
 
 def telling(text: str) -> bool:
-    """Whether a request says by itself what is wanted; a command does, and not what only says to go on."""
+    """Whether a request says by itself what is wanted; a command does, and not what only says to go on, or a line of a shell, which
+    tells what the user ran for the agent."""
     if text.startswith("/"):
         return True
-    if resumes(text):
+    if resumes(text) or _SHELL.fullmatch(text):
         return False
     return _length(text) >= TELLING
 
