@@ -545,3 +545,26 @@ def test_files_are_told_from_the_folder_that_holds_their_folders_and_not_from_th
     assert lines[0] == f"in {root}/"
     assert "src/lamp.py" in lines[-1]
     assert root not in lines[-1]
+
+
+def test_a_file_that_was_written_and_then_staged_by_another_name_was_written() -> None:
+    root = "/home/ann/code/app"
+    made = [
+        m
+        for n, name in enumerate(("lamp.py", "log.py"))
+        for m in runs("Write", {"file_path": f"{root}/src/{name}", "content": "x"}, id=f"w{n}")
+    ]
+    put_in = bash(
+        f"cd {root} && git add src/lamp.py src/log.py && git commit -m 'Lamp'", "[main 7654321] Lamp\n 2 files changed"
+    )
+    [line] = files([*made, *put_in, *edit(f"{root}/src/lamp.py", "x", id="e9")])
+    assert line.startswith(f"created: {root}/src/{{")
+    assert {*line.partition("{")[2].rstrip("}").split(", ")} == {"lamp.py", "log.py"}
+
+
+def test_what_is_changed_again_below_stands_where_it_was_before() -> None:
+    made = runs("Write", {"file_path": "src/keel.py", "content": "def lay():\n    ...\n"})
+    before = [TASK, FOUND, *made, *COMMIT, DONE, NEXT, *HORN]
+    again = edit("src/keel.py", "def lay(depth):\n    ...", id="k2")
+    told = part(settled(facts_of(before), facts_of(again)), "Files")
+    assert told == ["changed: src/horn.py (sound)", "created earlier: src/keel.py", "changed again below: src/keel.py"]

@@ -127,7 +127,7 @@ def few_files(facts: Facts, room: int) -> list[str]:
         ranked = by_change(rest, asked)
         ranked = [*_few(ranked, OF_FOLDER)] if verb.startswith("created") else ranked
         lines += _listed(verb, rest, ranked, room - size(lines))
-    again = [f for f in here if f.path in known.again and f.state in ("created", "modified")]
+    again = [f for f in (*here, *earlier) if f.path in known.again and f.state in ("created", "modified")]
     lines += _listed(AGAIN, again, by_change(again, asked), (room - size(lines)) // 2)
     spoken = _spoken_of(facts, asked)
     compared = [f for f in known.compared if not known.changed or spoken[_name(f)]]
@@ -157,6 +157,7 @@ def _known(facts: Facts) -> _Known:
     since = [f for f in behind if f.path not in here or (f.state in _GONE and here[f.path] != f.state)]
     later = [_from(located, f).path for f in since]
     both = [_from(located, f).path for f in behind if f not in since]
+    some = [replace(f, last=before[f.path].changed_at) if f in behind and f not in since else f for f in some]
     facts = replace(facts, files=tuple(_from(located, _put_in(file, facts)) for file in some))
     root, home = base_of(facts) or located, located or _home(facts)
     if home and root.startswith(home):
@@ -181,9 +182,13 @@ def _is_copy(file: File) -> bool:
 
 def _put_in(file: File, facts: Facts) -> File:
     """A file of which nothing is known but that it was put into a commit, as committed once that was made."""
-    only_staged = file.changed and {*file.actions} <= {"read", STAGED}
-    there = only_staged and is_committed(file, facts.latest.end, facts.latest.repositories)
+    there = file.changed and _only_put_in(file) and is_committed(file, facts.latest.end, facts.latest.repositories)
     return replace(file, actions={COMMITTED: 1}) if there else file
+
+
+def _only_put_in(file: File) -> bool:
+    """Whether all that is known of a file is that it was staged or committed."""
+    return {*file.actions} <= {"read", STAGED, COMMITTED}
 
 
 _GONE = ("deleted", "renamed")
@@ -252,8 +257,10 @@ def _once(some: Iterable[File], end: int) -> list[File]:
     and changed under another name was made; what was touched in it from the message `end` on stands below."""
     told: dict[str, File] = {}
     for file in some:
-        if file.path in told and file.state == "modified":
-            known = told[file.path]
+        known = told.get(file.path)
+        if known and _only_put_in(file):
+            file = known
+        elif known and file.state == "modified" and not _only_put_in(known):
             below = known.changed_at < end <= file.changed_at
             file = replace(known, names=known.names if below else later_names(known.names, file.names))
         told[file.path] = file
