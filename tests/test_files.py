@@ -554,9 +554,7 @@ def test_a_file_that_was_written_and_then_staged_by_another_name_was_written() -
         for n, name in enumerate(("lamp.py", "log.py"))
         for m in runs("Write", {"file_path": f"{root}/src/{name}", "content": "x"}, id=f"w{n}")
     ]
-    put_in = bash(
-        f"cd {root} && git add src/lamp.py src/log.py && git commit -m 'Lamp'", "[main 7654321] Lamp\n 2 files changed"
-    )
+    put_in = bash("git add src/lamp.py src/log.py && git commit -m 'Lamp'", "[main 7654321] Lamp\n 2 files changed")
     [line] = files([*made, *put_in, *edit(f"{root}/src/lamp.py", "x", id="e9")])
     assert line.startswith(f"created: {root}/src/{{")
     assert {*line.partition("{")[2].rstrip("}").split(", ")} == {"lamp.py", "log.py"}
