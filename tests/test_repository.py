@@ -810,6 +810,7 @@ def left_out(facts: Facts) -> str:
         ([commit_of(1, ".")], False),
         ([commit_of(1, "src/*", "docs/*")], False),
         ([commit_of(1, "src/rows.py"), ("git commit -qam 'Step 2'", "")], False),
+        ([("git add src/rows.py && git commit -qam 'Step 1'", "")], False),
         ([("git add src/rows.py && ./commit.sh 'Step 1'", "[sums 1a2b3c4] Step 1\n 96 files changed")], False),
         ([commit_of(1, "src/rows.py"), ("git status", "On branch sums\nnothing to commit, working tree clean")], False),
     ],

@@ -15,7 +15,7 @@ _MOST = 200
 """The files and folders that are known of the commits of a repository, the newest."""
 
 _SWEEPS = frozenset({"-A", "--all", "-u", "--update", "-p", "--patch", "-i", "."})
-_OF_ALL = pattern(r"-[a-zA-Z]*[aoip]|--(?:all|only|include|patch|interactive)")
+_OF_ALL = pattern(r"-[a-zA-Z]*[aoip][a-zA-Z]*|--(?:all|only|include|patch|interactive)")
 """An option by which a commit takes in what was not staged."""
 
 _UNSURE = re.compile(r"[*?\[\]$`(){}:]|\A\.{1,2}/?\Z")
