@@ -1041,3 +1041,9 @@ def test_files_come_back_from_a_page_that_is_text() -> None:
     assert "- in /srv/app/" in page
     again = facts_of([Message("user", (Summary(page, {}),))])
     assert {(f.path, f.state, f.to, f.by) for f in again.files} == {(f.path, f.state, f.to, f.by) for f in facts.files}
+
+
+def test_a_timetable_that_was_pasted_below_the_name_of_a_file_is_no_table_of_a_linter() -> None:
+    pasted = "```\nplan.md\n  10:30  the crane of pier 4 is oiled\n  11:15  ship_9 leaves\n```\nIs ship_9 in it?"
+    told = [piece.text for piece in facts_of([user(pasted), says("Yes, ship_9 leaves at 11:15.")]).pieces]
+    assert not any("plan.md:10:30" in text for text in told)

@@ -23,7 +23,7 @@ LOCATED = pattern(
 what in the line below."""
 
 _LINTED = rare(
-    r"^(?:\[\d+\])?[ \t]+(?:Line )?(?P<place>\d{1,6}:\d{1,5}):?[ \t]+(?:error[ \t]+)?(?!warning\b)(?P<what>\S.*?)(?:[ \t]{2,}\S+)?[ \t]*$",
+    r"^(?:\[\d+\])?[ \t]+(?:Line (?P<line>\d{1,6}:\d{1,5}):|(?P<place>\d{1,6}:\d{1,5})[ \t]+error\b)[ \t]+(?P<what>\S.*?)(?:[ \t]{2,}\S+)?[ \t]*$",
     re.MULTILINE,
 )
 _LINTED_FILE = pattern(r"^(?:\[\d+\])?[ \t]*(?:\S*[/\\])?([^\s/\\]+\.\w{1,6})[ \t]*$", re.MULTILINE)
@@ -75,8 +75,9 @@ def linted(text: str) -> str:
     """The first error that ESLint found, behind its file and its place, and how many more; empty where it found none."""
     found = [*_LINTED.finditer(text)]
     files = [each[1] for each in _LINTED_FILE.finditer(text, 0, found[0].start())] if found else []
-    more = len({(each["place"], each["what"]) for each in found}) - 1
-    return f"{files[-1]}:{found[0]['place']} {found[0]['what']}{f' (and {more} more)' if more else ''}" if files else ""
+    told = [*dict.fromkeys(f"{each['line'] or each['place']} {each['what']}" for each in found)]
+    more = f" (and {len(told) - 1} more)" if len(told) > 1 else ""
+    return f"{files[-1]}:{told[0]}{more}" if files else ""
 
 
 def test_and_why(fault: str, text: str, *, named: bool) -> str:
