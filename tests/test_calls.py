@@ -183,7 +183,7 @@ def test_a_search_whose_result_is_not_told_is_left_out_beside_other_calls() -> N
         ("ships.json", '{"shipLog": {"lampOn": true}}', "write ships.json"),
         ("lamp.tsx", "interface LampProps {\n}\nexport function Lamp(props: LampProps) {\n}", "write lamp.tsx (Lamp)"),
         ("props.ts", "export interface LampProps {\n}", "write props.ts (LampProps)"),
-        ("log.md", "# The log\n\n| shipName | lampOn |", "write log.md (The log)"),
+        ("log.md", "# The log\n\n| shipName | lampOn |", "write log.md"),
         ("lamp.ts", "export const useLamp = makeStore('lamp', {})", "write lamp.ts (useLamp)"),
         ("lamp.yml", "lampStore: on\nSHIP_LOG: shipLog", "write lamp.yml"),
     ],
