@@ -155,16 +155,16 @@ REPORTS = {
 
 
 @pytest.mark.parametrize(
-    "where", ["in the folder C:\\work\\desk\\docs\\guide\\", "under `C:\\work\\desk\\docs\\guide\\`:"]
+    "where", ["in the folder C:\\shop\\desk\\docs\\guide\\", "under `C:\\shop\\desk\\docs\\guide\\`:"]
 )
 @pytest.mark.parametrize("report", REPORTS)
 def test_files_of_another_agent_lie_where_it_was_told_to_work(report: str, where: str) -> None:
     task = f"Write the guide for the mirrors {where}\n\nIt has a page for each thing."
     sent = runs("agent", {"description": "Write the guide", "prompt": task}, report)
     files = {file.path: file.state for file in facts_of([user("Have the guide written."), *sent]).files}
-    assert files == {f"C:/work/desk/docs/guide/{name}": "created" for name in REPORTS[report]}
+    assert files == {f"C:/shop/desk/docs/guide/{name}": "created" for name in REPORTS[report]}
 
 
 def test_files_of_another_agent_that_was_told_no_folder_are_told_as_it_names_them() -> None:
-    sent = runs("agent", {"description": "Write the guide", "prompt": "Write it, see /work/desk/docs/ too."}, LISTED)
+    sent = runs("agent", {"description": "Write the guide", "prompt": "Write it, see /srv/desk/docs/ too."}, LISTED)
     assert [file.path for file in facts_of([user("Have it written."), *sent]).files] == ["mirrors.md", "locks.md"]

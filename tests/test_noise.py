@@ -118,7 +118,7 @@ def test_a_line_that_is_drawn_over_an_output_is_read_at_once() -> None:
 
 
 def test_how_powershell_shows_a_folder_that_it_made_is_not_told() -> None:
-    shown = "\n    Directory: C:\\work\\db\n\nMode                 LastWriteTime         Length Name\n----                 -------------         ------ ----\nd-----         4/25/2026   4:22 PM                share_dialog\n"
+    shown = "\n    Directory: C:\\shop\\db\n\nMode                 LastWriteTime         Length Name\n----                 -------------         ------ ----\nd-----         4/25/2026   4:22 PM                share_dialog\n"
     told = page(
         [
             DRAW,

@@ -1357,6 +1357,6 @@ def test_what_claude_code_writes_where_no_answer_was_wanted_is_no_report() -> No
 
 @pytest.mark.parametrize("language", ["plaintext", "html"])
 def test_what_gemini_says_of_the_editor_is_not_the_users(language: str) -> None:
-    editor = f"Current File Path:\n```{language}\nc:\\work\\desk\\index.html\n```\n\n\nUser Selected Files:\n- c:\\work\\desk\\GUIDE.md\n"
+    editor = f"Current File Path:\n```{language}\nc:\\shop\\desk\\index.html\n```\n\n\nUser Selected Files:\n- c:\\shop\\desk\\GUIDE.md\n"
     spans = spans_of(f"continue a criar o programa\n{editor}")
     assert [(span.by, span.text) for span in spans if span.by != "harness"] == [("user", "continue a criar o programa")]
