@@ -8,6 +8,7 @@ import pytest
 
 from foldline._facts.chitchat import said_in_passing
 from foldline._facts.cues import (
+    agrees,
     announces,
     approves,
     asks_whether,
@@ -65,6 +66,8 @@ SAID: list[tuple[Callable[[str], object], str, str]] = [
     (asks_whether, "Devo apagar a tabela antiga ou deixamos?", "Qual é a tabela antiga?"),
     (points_back, "Nunca mexa nisso.", "Nunca mexa na tabela."),
     (says_open, "Pendente: a carta do segundo motorista.", "A carta chegou ao segundo motorista."),
+    (agrees, "可以，改吧", "可以帮我看看吗"),
+    (agrees, "ya, lanjut", "ya lo hice"),
     (says_open, "Left: the letter of the second driver.", "Left column rows: 84px, 24px between them."),
     (says_open, "Open points: the second driver.", "Open in browser: the list of drivers on port 8000."),
     (says_open, "O aviso à vizinha eu ainda não mandei.", "O aviso à vizinha foi mandado."),

@@ -30,7 +30,7 @@ _WEB = re.compile(r"[Ww]eb_?(?:[Ff]etch|[Ss]earch)\b")
 
 _ALWAYS = re.compile(
     r"\d+ packages? (?:is|are) looking for funding|added \d+ packages?\b.*|run `npm (?:fund|audit)\b.*"
-    r"|mode +lastwritetime +length +name|(?:directory|verzeichnis|répertoire|directorio|diretório|каталог): +[a-z]:\\.*|d[a-z-]{4,5} +\d.*"
+    r"|mode +lastwritetime +length +name|(?:directory|verzeichnis|répertoire|directorio|diretório|каталог): +[a-z]:\\.*|d(?=\S?-\S*-)[arhsl-]{4,5} +\d.*"
     r"|(?:date|server|connection|keep-alive|vary|etag|last-modified|content-(?:type|length)): .*",
     re.IGNORECASE,
 )

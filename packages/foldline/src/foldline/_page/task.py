@@ -38,8 +38,8 @@ LEANING = 16
 CHAIN = 3
 """The most messages that are told together as what is wanted now."""
 
-_SHELL = pattern(r"(?:mkdir|cd|git|cp|mv|rm|chmod|sudo|npm|pnpm|pip3?|docker|gh) [^\n。！？?!]*[/\\.-]\S*")
-"""A message that is a line of a shell and nothing else."""
+_SHELL = pattern(r"(?:mkdir|cd|cp|mv|rm|touch|chmod)(?: (?:-\S+|\S*[/\\]\S*))+")
+"""A message that is a line of a shell, with flags and paths and no word."""
 
 _OTHER = 80
 """The characters of a request that another line speaks of."""
