@@ -131,7 +131,5 @@ def test_how_powershell_shows_a_folder_that_it_made_is_not_told() -> None:
 
 
 def test_a_line_that_only_begins_like_powershells_marks_of_a_folder_is_told() -> None:
-    pasted = user("```\ndepth 12 of share_list, as the log has it\n```\nIs that right for share_list?")
-    assert "depth 12 of share_list" in page(
-        [DRAW, pasted, says("Yes, share_list is 12 deep."), user("Then draw it so.")]
-    )
+    shown = "the list as it is drawn\ndepth 12 of share_list, where 8 are drawn\nend of the list"
+    assert "depth 12 of share_list" in page([DRAW, *bash("./measure.sh share_list", shown)])
