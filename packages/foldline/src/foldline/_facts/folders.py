@@ -85,13 +85,9 @@ def root_of(paths: Sequence[str]) -> str:
         for path in absolute
         for depth in range(least[path], path.count("/") + 1)
     )
-    within = Counter(
-        folder for each in {_folder(path) for path in absolute} for folder in folders_of(each) if folder in folders
-    )
-    saved = {folder: (count - 1) * len(folder) for folder, count in within.items()}
-    saved = saved if any(saved.values()) else {folder: (count - 1) * len(folder) for folder, count in folders.items()}
-    best = max(((folder, folders[folder]) for folder in saved), key=lambda item: saved[item[0]], default=("", 0))
-    return best[0] if best[1] >= SHARED and 2 * best[1] >= len(absolute) else ""
+    within = Counter(folder for each in {*map(_folder, absolute)} for folder in folders_of(each))
+    best = max(folders, key=lambda each: ((within[each] - 1) * len(each), (folders[each] - 1) * len(each)), default="")
+    return best if folders[best] >= SHARED and 2 * folders[best] >= len(absolute) else ""
 
 
 def home_of(paths: Iterable[str]) -> str:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from foldline._facts.folders import is_absolute, with_slashes
+from foldline._facts.others import ASSIGNING
 from foldline._facts.tool_calls import arguments_of
 from foldline._messages import ToolCall
 from foldline._patterns import pattern
-
-_ASKED = ("prompt", "message", "assignment")
-"""The keys under which a call hands out work."""
 
 _HEAD = 1_000
 """Characters of such a task in which it says where."""
@@ -22,7 +20,7 @@ _FOLDER = pattern(
 def folder_asked(call: ToolCall) -> str:
     """The folder in which a call asks another agent to work; empty where it names none."""
     arguments = arguments_of(call)
-    given = [arguments.get(key) for key in _ASKED] if isinstance(arguments, dict) else []
+    given = [arguments.get(key) for key in ASSIGNING] if isinstance(arguments, dict) else []
     task = next((text for text in given if isinstance(text, str)), "")[:_HEAD]
     found = _FOLDER.search(task)
     return with_slashes(found[1]).rstrip("/") if found else ""

@@ -96,7 +96,7 @@ _CALLED = ("description", "subagent_type", "agent_type", "task_name", "name", "t
 """The arguments that say in a few words what another agent is to do, or which one it is."""
 
 _WHICH = ("subagent_type", "agent_type", "agent", "agent_name", "target")
-_SHORTLY, _ASKED = ("description", "title", "task_name", "name", "id"), ("prompt", "message", "assignment")
+_SHORTLY, ASSIGNING = ("description", "title", "task_name", "name", "id"), ("prompt", "message", "assignment")
 """The arguments that say which agent is asked, in a few words for what, and at length."""
 
 _WRITES_TO = frozenset({"send", "message"})
@@ -148,7 +148,7 @@ def asked_of(call: ToolCall) -> str:
         return ""
     tasks = arguments.get("tasks")
     each = [task for task in tasks if isinstance(task, dict)] if isinstance(tasks, list) else []
-    if not each and not any(arguments.get(key) for key in _ASKED):
+    if not each and not any(arguments.get(key) for key in ASSIGNING):
         return ""
     who = _first(arguments, _WHICH).rpartition("/")[2]
     wanted = "; ".join(filter(None, map(_wanted, each or [arguments])))
@@ -157,7 +157,7 @@ def asked_of(call: ToolCall) -> str:
 
 def _wanted(task: Mapping[str, Any]) -> str:
     """What another agent is to do, in a few words where its task has them."""
-    said = _first(task, _ASKED)
+    said = _first(task, ASSIGNING)
     return _first(task, _SHORTLY) or ("" if withheld(said) else one_line(said, _ASKING))
 
 

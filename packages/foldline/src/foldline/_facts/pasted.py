@@ -10,14 +10,16 @@ from itertools import pairwise
 
 from foldline._patterns import pattern
 
+_FOUND = r"(?:Line )?\d{1,6}:\d{1,5}:? +(?:error|warning) +\S|Line \d{1,6}:\d{1,5}: +\S"
+"""What a linter found in a file."""
+
 _PRINTED = (
     # traces and errors: frames, exceptions by their class, compilers with the place
     r"at (?:[^\n(]{1,160}\()?[^\s()]{1,200}:\d+:\d+\)?$|at [\w.$<>]{1,200}\([\w.]{1,80}:\d+\)$|\.\.\. \d+ more$|"
     r"File \"[^\"\n]+\", line \d|Traceback \(most recent|goroutine \d+ \[|npm (?:ERR!|error) |"
     r"(?:Uncaught |Caused by: )?(?:[\w.]{1,80}[a-z_](?:Error|Exception|Warning)|Error|ERROR|error|fatal|panic)"
     r"(?:\s?\[\w+\])?: |[^\s:(]{1,200}[:(]\d+[:,]\d+\)?:? (?:- )?(?:error|warning)\b|"
-    # what a linter found in a file, and how many
-    r"(?:Line )?\d{1,6}:\d{1,5}:? +(?:error|warning) +\S|Line \d{1,6}:\d{1,5}: +\S|✖ \d{1,6} problems? \(|"
+    rf"{_FOUND}|✖ \d{{1,6}} problems? \(|"
     # a browser's console: what a script was called from, a request by its method
     r"[\w.()$<> -]{1,80} @ [\w.-]{1,80}(?:\?\w+=\w+)?:\d+|[\w.-]{1,80}(?:\?\w+=\w+)?:\d{1,6}(?::\d+)? +(?:GET|POST|PUT|PATCH|DELETE|OPTIONS|HEAD|Uncaught|WebSocket|Failed to) |"
     # steps of the build of an image
@@ -57,7 +59,7 @@ _PROMPT = pattern(
 """A shell's prompt with a command: what follows is what it printed."""
 
 _LINTED, _LINTED_FILE = (
-    pattern(r"\s*(?:Line )?\d{1,6}:\d{1,5}:? +\S"),
+    pattern(rf"\s*(?:{_FOUND})"),
     pattern(r"\s*\S{0,300}[/\\][^\s/\\]{1,100}\.\w{1,6}\s*$"),
 )
 """What a linter found, and the file in a line of its own above."""
@@ -300,7 +302,7 @@ def _pasted(lines: list[str]) -> list[bool]:
 def _heads_findings(lines: list[str], at: int) -> bool:
     """Whether a line is the name of a file below which a linter says what it found there."""
     below = lines[at + 1 : at + 2]
-    return bool(below and _LINTED.match(below[0]) and _OUTPUT.match(below[0]) and _LINTED_FILE.match(lines[at]))
+    return bool(below and _LINTED.match(below[0]) and _LINTED_FILE.match(lines[at]))
 
 
 def _outputs(lines: list[str]) -> list[bool]:

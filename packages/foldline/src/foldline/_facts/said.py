@@ -242,10 +242,10 @@ class Said:
         answers = len(words) <= ANSWER and bool(chosen or asks(last) or decides(words))
         question = self._answers.get(words, "")
         decided = len(words) <= DECISION and "\n" not in words and decides(words) and not asks(words)
-        short = len(words) <= YES or decided
-        if not (question or chosen) and (short or agrees(words)) and (asks(last) or offers(last)):
+        takes_up = len(words) <= YES or decided or agrees(words)
+        if takes_up and not (question or chosen) and (asks(last) or offers(last)):
             question = cut(_asking(last), QUESTION)
-        to = f"{TO}{question}”)" if question and (short or len(words) <= ANSWER or agrees(words)) else ""
+        to = f"{TO}{question}”)" if question and (takes_up or len(words) <= ANSWER) else ""
         for each in said_in(words):
             told = each._replace(text=f"{each.text}{to}") if to else each
             self._pieces.tell_passage(told, at, part, "answer" if answers else "said", "user")

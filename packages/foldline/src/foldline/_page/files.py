@@ -151,13 +151,12 @@ def _known(facts: Facts) -> _Known:
     some = [file for file in facts.latest.files if file.path in known]
     located = home_of(file.path for file in some if not _is_copy(file))
     before = {f.path: f for f in facts.files if f.changed and f.changed_at < facts.end}
-    here = {path: file.state for path, file in before.items()}
-    some = [replace(f, names=before[f.path].names) if f.path in before else f for f in some]
     behind = [f for f in some if f.changed_at >= facts.end and {*f.actions} != {STAGED}]
-    since = [f for f in behind if f.path not in here or (f.state in _GONE and here[f.path] != f.state)]
+    since = [f for f in behind if f.path not in before or (f.state in _GONE and before[f.path].state != f.state)]
+    again = [f for f in behind if f not in since]
     later = [_from(located, f).path for f in since]
-    both = [_from(located, f).path for f in behind if f not in since]
-    some = [replace(f, last=before[f.path].changed_at) if f in behind and f not in since else f for f in some]
+    both = [_from(located, f).path for f in again]
+    some = [_as_it_was(f, before[f.path]) if f in again else f for f in some]
     facts = replace(facts, files=tuple(_from(located, _put_in(file, facts)) for file in some))
     root, home = base_of(facts) or located, located or _home(facts)
     if home and root.startswith(home):
@@ -171,8 +170,13 @@ def _known(facts: Facts) -> _Known:
     compared = [replace(f, path=_shown(f.path, root, home)) for f in _compared(facts, located or _home(facts))]
     told_above = {f.path for f in (*changed, *put_back, *compared)}
     read = sorted((f for f in read if f.path not in told_above), key=lambda f: f.seen)
-    tried, below, again = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later, both))
-    return _Known(root, changed, put_back, compared, read, tried, below, again)
+    tried, below, both_times = ({_shown(path, root, home) for path in paths} for paths in (tries(facts), later, both))
+    return _Known(root, changed, put_back, compared, read, tried, below, both_times)
+
+
+def _as_it_was(file: File, before: File) -> File:
+    """A file that the messages below change again, with what was touched in it before them, and when."""
+    return replace(file, names=before.names, last=before.changed_at)
 
 
 def _is_copy(file: File) -> bool:

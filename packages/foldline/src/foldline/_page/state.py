@@ -168,14 +168,19 @@ def _left(facts: Facts) -> Iterator[str]:
 def _forgotten(facts: Facts, id: str, text: str) -> bool:
     """Whether nothing was heard of another agent, or of a program that ends by itself, while the user went on to something else: a
     server that nobody asks after runs on."""
-    since = sum(request.newest > facts.heard.get(id, facts.end) for request in facts.requests)
-    return since >= _MOVED_ON and (ends_soon(text) or bool(words_of(text.partition(" ")[0]) & DELEGATING))
+    return _went_on(facts, facts.heard.get(id, facts.end)) and (
+        ends_soon(text) or bool(words_of(text.partition(" ")[0]) & DELEGATING)
+    )
+
+
+def _went_on(facts: Facts, at: int) -> bool:
+    """Whether the user asked for several things since a message."""
+    return sum(request.newest > at for request in facts.requests) >= _MOVED_ON
 
 
 def _is_behind(facts: Facts, command: Command) -> bool:
     """Whether a command that checks nothing by its name, but said that all went well, was run for what the user went on from."""
-    since = sum(request.newest > command.seen for request in facts.requests)
-    return since >= _MOVED_ON and not checks(family(command.tried))
+    return _went_on(facts, command.seen) and not checks(family(command.tried))
 
 
 def program(id: str, text: str) -> str:

@@ -78,17 +78,14 @@ def _entries(step: Json) -> Iterator[tuple[str, Message]]:
     elif parts:
         yield id, Message("system" if source == "system" else "user", tuple(parts))
     nameless = not any(each.get("source_call_id") for each in results)
-    answered = iter([call.id for call in calls] or _answered(step)) if nameless else iter(())
+    # a step of a result alone, as OpenClaw's converter writes it, names the call of an earlier one
+    answering = string(mapping(step.get("extra")).get("tool_call_id"))
+    answered = iter([call.id for call in calls] or [answering]) if nameless else iter(())
     for number, each in enumerate(results, 1):
         if call_id := string(each.get("source_call_id")) or next(answered, ""):
             yield f"{id}:{number}", Message("tool", (result(call_id, each.get("content")),))
         elif seen := _content(each.get("content")):
             yield f"{id}:{number}", spoken_by(Message("user", tuple(seen)), "tool")
-
-
-def _answered(step: Json) -> list[str]:
-    """The call of an earlier step that this one answers: OpenClaw's converter makes a step of each result."""
-    return [*filter(None, [string(mapping(step.get("extra")).get("tool_call_id"))])]
 
 
 def _content(content: object) -> list[Part]:
